@@ -96,9 +96,12 @@ fn switching_parts_of_the_engine_off_changes_nothing() {
 #[test]
 fn queries_that_are_put_off_are_asked_in_the_end() {
     for (solver, name) in [(Default::default(), "default"), (wryneck_solver::Config::plain(), "plain")] {
-        let config = Config { query_patience: 0, ..Config::default() };
-        check("no patience", &config, &solver, 40);
-        check_all_ends(name, &config, &solver, 40);
+        let impatient = Config { query_patience: 0, ..Config::default() };
+        let no_gates = Config { query_gates: 0, ..Config::default() };
+        for config in [impatient, no_gates] {
+            check("no patience", &config, &solver, 40);
+            check_all_ends(name, &config, &solver, 40);
+        }
     }
 }
 

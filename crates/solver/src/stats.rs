@@ -19,6 +19,10 @@ pub struct Stats {
     pub solver_calls: u64,
     pub conflicts: u64,
     pub gates: u64,
+    /// Gates that were given clauses, once for each instance of the SAT solver.
+    pub clauses: u64,
+    /// Literals that the SAT solver propagated: what its time goes into.
+    pub propagations: u64,
     /// How often the and-inverter graph started afresh.
     pub restarts: u64,
 }
@@ -36,6 +40,8 @@ impl Default for Stats {
             solver_calls: 0,
             conflicts: 0,
             gates: 0,
+            clauses: 0,
+            propagations: 0,
             restarts: 0,
         }
     }

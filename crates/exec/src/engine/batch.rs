@@ -4,7 +4,7 @@ use super::Control;
 use super::adopt::Adopting;
 use crate::ground::path_end::PathEnd;
 use crate::state::State;
-use crate::step::core::{Core, DECISION};
+use crate::step::core::Core;
 use crate::step::plugin::Stop;
 use crate::step::turn::{POLL, step};
 
@@ -12,9 +12,6 @@ use crate::step::turn::{POLL, step};
 const POLL_QUERIES: u64 = 16;
 /// Decisions between two looks at the clock.
 const POLL_DECISIONS: u64 = 64;
-/// Instructions that a conflict of the SAT solver and a gate made for it count as in a batch: a path of hard queries gives others their turn.
-const CONFLICT: u64 = 2_000;
-const GATE: u64 = 10;
 /// New expressions asked for between two looks at the clock.
 const POLL_REWRITES: u64 = 200_000;
 /// Bytes of memory that block operations may fill between two looks at the clock and at memory.
@@ -26,8 +23,7 @@ pub(super) fn run(core: &mut Core, adopting: &mut Adopting, pending: usize, stat
     let mut used = 0;
     while used < batch {
         let mut budget = POLL;
-        let (queries, decisions) = (core.stats.solver_checks, core.stats.decisions);
-        let (conflicts, gates) = (core.solver.stats().conflicts, core.solver.stats().gates);
+        let (queries, decisions, work) = (core.stats.solver_checks, core.stats.decisions, core.work());
         let rewrites = core.pool.rewrites();
         core.block_bytes = 0;
         let ended = loop {
@@ -47,9 +43,7 @@ pub(super) fn run(core: &mut Core, adopting: &mut Adopting, pending: usize, stat
         let ran = (POLL - budget) as u64 + std::mem::take(&mut core.entered);
         state.instructions += (POLL - budget) as u64;
         core.stats.instructions += ran;
-        used += ran.max(1) + DECISION * (core.stats.decisions - decisions);
-        let solver = core.solver.stats();
-        used += CONFLICT * solver.conflicts.saturating_sub(conflicts) + GATE * solver.gates.saturating_sub(gates);
+        used += core.work().saturating_sub(work).max(1);
         if ended.is_some() {
             return ended;
         }

@@ -329,9 +329,13 @@ impl Explorer {
     /// Turns a flip into a path, if it is feasible. Asks the solver unless that is known.
     fn activate(&mut self, mut flip: Flip, control: &mut dyn Control) -> Option<Box<State>> {
         let unwanted = self.relevance.deferred().note_begun(&flip);
-        let was_hard = flip.is_hard;
-        let Some(mut state) = self.realise(&mut flip, control) else {
-            if flip.is_hard && !was_hard {
+        let (given_up, work) = (flip.given_up, self.core.work());
+        let realised = self.realise(&mut flip, control);
+        if given_up > 0 {
+            self.frontier.note_hard(self.core.work().saturating_sub(work));
+        }
+        let Some(mut state) = realised else {
+            if flip.given_up > given_up {
                 self.frontier.add(&mut self.core, Item::Flip(flip));
                 return None;
             }
@@ -356,10 +360,10 @@ impl Explorer {
     }
 
     fn realise(&mut self, flip: &mut Flip, control: &mut dyn Control) -> Option<Box<State>> {
-        let all = self.core.config.query_conflicts;
-        let patience = self.core.patience();
-        let is_short = !flip.is_hard && patience < all;
-        let budget = Budget { conflicts: if is_short { patience } else { all }, ..Budget::until(control.solver_stop()) };
+        let all = Budget { conflicts: self.core.config.query_conflicts, ..Budget::until(control.solver_stop()) };
+        let short = self.core.short(&all, flip.given_up);
+        let is_short = short.is_some();
+        let budget = short.unwrap_or(all);
         if flip.checked == Checked::NotYet {
             self.core.stats.solver_checks += 1;
             match self.core.solver.check(&mut self.core.pool, &flip.path, flip.cond, &flip.model, &budget) {
@@ -373,8 +377,8 @@ impl Explorer {
                     return None;
                 }
                 Answer::Unknown(_) if self.adopting.cut(&self.core, flip) => return None,
-                Answer::Unknown(Why::Conflicts) if is_short => {
-                    flip.is_hard = true;
+                Answer::Unknown(Why::Conflicts | Why::Nodes) if is_short => {
+                    flip.given_up += 1;
                     return None;
                 }
                 Answer::Unknown(why) => {

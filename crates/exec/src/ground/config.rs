@@ -99,6 +99,8 @@ options! {
     query_conflicts: u64 = 200_000;
     /// Conflicts after which a query is put off until other paths have had their turn, or avoided where it only looks for the smallest value. Not under pruning.
     query_patience: u64 = 500;
+    /// Gates of a query, with floating point above all, above which it is put off in the same way.
+    query_gates: u64 = 20_000;
     /// Keep snapshots at pending flips; off, a flip is its prefix and is run again from the start.
     snapshots: bool = true;
     /// Ask cheap facts whether a flip is infeasible as it is made.

@@ -8,7 +8,7 @@ use std::rc::Rc;
 use rustc_hash::{FxHashMap, FxHashSet};
 use wryneck_expr::{Evaluator, ExprId, Model, Pool, Remap, SymId};
 use wryneck_ir::{ActiveCall, CodeSource};
-use wryneck_solver::{PathCondition, Solver};
+use wryneck_solver::{Budget, PathCondition, Solver};
 
 use crate::ground::config::Config;
 use crate::ground::image::{CodePos, Image};
@@ -118,8 +118,8 @@ pub struct Flip {
     /// What is known about its feasibility.
     pub checked: Checked,
     pub instructions: u64,
-    /// Its query was given up once, and is asked again with more patience.
-    pub is_hard: bool,
+    /// How often its query was given up; it is asked again with a larger budget.
+    pub given_up: u8,
     /// Its leaf in the tree of paths.
     pub node: u32,
     /// Of the path that left it behind.
@@ -254,7 +254,14 @@ pub struct Stats {
 }
 
 /// Instructions that a decision counts as in a batch: a path that decides in an endless loop gives others their turn.
-pub(crate) const DECISION: u64 = 10_000;
+const DECISION: u64 = 10_000;
+/// The same of the SAT solver's work, about by the time it takes: so does a path of hard queries.
+const CONFLICT: u64 = 2_000;
+const PROPAGATION: u64 = 15;
+const GATE: u64 = 10;
+const CLAUSES: u64 = 30;
+/// How much larger each next budget is of a query that may be put off.
+const NEXT: u64 = 10;
 
 impl Stats {
     /// Instructions and decisions so far, weighed as in [`Config::batch`]. Unlike there, the solver's work does not count.
@@ -364,9 +371,19 @@ impl Core {
         }
     }
 
-    /// Conflicts after which a query is put off. Pruning has to know at once what becomes of a flip, and slices know smallest values alone.
-    pub(crate) fn patience(&self) -> u64 {
-        if self.monitor.is_none() { self.config.query_patience } else { u64::MAX }
+    /// The budget within which a query is not put off that was given up so often, if it may be put off. Pruning has to know at once what becomes of a
+    /// flip, and slices know smallest values alone.
+    pub(crate) fn short(&self, all: &Budget, given_up: u8) -> Option<Budget> {
+        let next = |first: u64| if given_up == 0 { first } else { first.max(1).saturating_mul(NEXT.saturating_pow(given_up.into())) };
+        let (conflicts, cone) = (next(self.config.query_patience), next(self.config.query_gates));
+        (conflicts < all.conflicts && self.monitor.is_none()).then(|| Budget { conflicts, cone, ..all.clone() })
+    }
+
+    /// All work so far, in instructions, weighed as in [`Config::batch`].
+    pub(crate) fn work(&self) -> u64 {
+        let solver = self.solver.stats();
+        let of_solver = [(CONFLICT, solver.conflicts), (PROPAGATION, solver.propagations), (GATE, solver.gates), (CLAUSES, solver.clauses)];
+        self.stats.work() + of_solver.iter().map(|(weight, count)| weight * count).sum::<u64>()
     }
 
     /// Marks a block as entered.

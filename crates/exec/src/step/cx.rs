@@ -189,8 +189,8 @@ impl Cx<'_> {
         }
         let flips = self.core.stats.flips;
         // Slices know the smallest value alone, and lazily made input notes what was chosen.
-        let patience = if self.core.lazy.is_none() { self.core.patience() } else { u64::MAX };
-        let value = match fix_least(self, e, why, &|_, value| (value, 1), patience)? {
+        let may_fail = self.core.lazy.is_none();
+        let value = match fix_least(self, e, why, &|_, value| (value, 1), may_fail)? {
             Some((value, _)) => value,
             None => seed::take_value_of_model(self, e)?,
         };
@@ -260,13 +260,14 @@ impl Cx<'_> {
     /// A model of the path condition and `cond`, if there is one. Asks the solver; a path ends if it does not decide.
     pub fn ask(&mut self, cond: ExprId) -> Result<Option<Model>, Stop> {
         let budget = self.budget();
+        let answer = self.check(cond, &budget);
+        decided(self, answer)
+    }
+
+    fn check(&mut self, cond: ExprId, budget: &Budget) -> Answer {
         let base = self.state.model.clone();
         self.core.stats.solver_checks += 1;
-        match self.core.solver.check(&mut self.core.pool, &self.state.path, cond, &base, &budget) {
-            Answer::Sat(model) => Ok(Some(model)),
-            Answer::Unsat(_) => Ok(None),
-            Answer::Unknown(unknown) => Err(undecided(self, unknown, "a decision inside a path").into()),
-        }
+        self.core.solver.check(&mut self.core.pool, &self.state.path, cond, &base, budget)
     }
 
     /// Goes on only where `cond` holds; a path where it cannot ends as assumed. Asks the solver if the model does not satisfy it.
@@ -344,14 +345,14 @@ fn leave_others(cx: &mut Cx<'_>, conds: &[ExprId], taken: usize, blocks: &[u32])
 
 /// Fixes the range of values that the smallest value of `e` lies in, as `range` tells it (first value and how many); values beyond the range
 /// become a pending flip. Gives the smallest value and the range. Asks the solver, but not on replay. A range
-/// has no smaller values that `e` can have than those in it, and ranges do not overlap. Nothing if a query takes more conflicts than `patience`; not
+/// has no smaller values that `e` can have than those in it, and ranges do not overlap. Nothing where it may fail and a query is hard ([`Core::short`]); not
 /// where smaller values have been left out, because the path's condition has no bound then.
 fn fix_least(
     cx: &mut Cx<'_>,
     e: ExprId,
     why: &str,
     range: &dyn Fn(&Cx<'_>, u64) -> (u64, u64),
-    patience: u64,
+    may_fail: bool,
 ) -> Result<Option<Least>, Stop> {
     let width = cx.core.pool.width(e);
     let mut within = cx.state.path.clone();
@@ -380,17 +381,16 @@ fn fix_least(
         None => {}
     }
     cx.count_decision()?;
-    let mut budget = cx.budget();
-    let is_short = above.is_none() && patience < budget.conflicts;
-    if is_short {
-        budget.conflicts = patience;
-    }
+    let all = cx.budget();
+    let short = cx.core.short(&all, 0).filter(|_| may_fail && above.is_none());
+    let is_short = short.is_some();
+    let budget = short.unwrap_or(all);
     let base = cx.state.model.clone();
     cx.core.stats.solver_checks += 1;
     let least = cx.core.solver.min_value(&mut cx.core.pool, &within, e, &base, &budget);
     let (v, model) = match least {
         Ok(found) => found,
-        Err(Why::Conflicts) if is_short => return Ok(None),
+        Err(Why::Conflicts | Why::Nodes) if is_short => return Ok(None),
         Err(unknown) => {
             adoption::take_back(cx, &unknown, above);
             return Err(undecided(cx, unknown, why).into());
@@ -438,8 +438,8 @@ pub(crate) fn fix_region(cx: &mut Cx<'_>, e: ExprId, range: &dyn Fn(&Cx<'_>, u64
     if let Some(Decision::Above(_)) = cx.state.script.front() {
         count_tried(cx, cx.core.config.max_resolutions.saturating_sub(1), Limit::Resolutions)?;
     }
-    let least = fix_least(cx, e, WITHOUT_BASE, range, u64::MAX)?;
-    Ok(least.expect("no patience is asked for"))
+    let least = fix_least(cx, e, WITHOUT_BASE, range, false)?;
+    Ok(least.expect("it may not fail"))
 }
 
 /// Whether an expression's value is one of `count` from `first` on.
@@ -485,7 +485,17 @@ fn required(cx: &mut Cx<'_>, ok: ExprId, goes_on: bool, fault: impl FnOnce(&Cx<'
     }
     let bad = cx.core.pool.not(ok);
     let now_ok = cx.core.eval.eval(&cx.core.pool, ok, &cx.state.model) != 0;
-    let failing = if now_ok { cx.ask(bad)? } else { Some(cx.state.model.clone()) };
+    let failing = match now_ok {
+        false => Some(cx.state.model.clone()),
+        true => match ask_shortly(cx, bad, goes_on)? {
+            Some(failing) => failing,
+            None => {
+                flips::add_hard(cx, bad, Decision::Branch(false));
+                cx.record(Decision::Branch(true));
+                return cx.assert_side(ok, true);
+            }
+        },
+    };
     let passing = if now_ok { Some(cx.state.model.clone()) } else { cx.ask(ok)? };
     match (failing, passing) {
         (None, _) => {
@@ -525,6 +535,27 @@ fn required(cx: &mut Cx<'_>, ok: ExprId, goes_on: bool, fault: impl FnOnce(&Cx<'
             cx.state.model = passing;
             cx.assert_side(ok, true)
         }
+    }
+}
+
+/// As [`Cx::ask`] whether there is a fault; nothing if the query is hard and `may_wait`. Where inputs are lazily made, what a fault tells is noted at once.
+fn ask_shortly(cx: &mut Cx<'_>, bad: ExprId, may_wait: bool) -> Result<Option<Option<Model>>, Stop> {
+    let all = cx.budget();
+    match cx.core.short(&all, 0).filter(|_| may_wait && cx.core.lazy.is_none()) {
+        None => cx.ask(bad).map(Some),
+        Some(short) => match cx.check(bad, &short) {
+            Answer::Unknown(Why::Conflicts | Why::Nodes) => Ok(None),
+            answer => decided(cx, answer).map(Some),
+        },
+    }
+}
+
+/// The model of an answer, if there is one; a path ends if there is no answer.
+fn decided(cx: &mut Cx<'_>, answer: Answer) -> Result<Option<Model>, Stop> {
+    match answer {
+        Answer::Sat(model) => Ok(Some(model)),
+        Answer::Unsat(_) => Ok(None),
+        Answer::Unknown(unknown) => Err(undecided(cx, unknown, "a decision inside a path").into()),
     }
 }
 

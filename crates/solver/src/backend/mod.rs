@@ -45,6 +45,10 @@ pub struct Effort {
     pub conflicts: u64,
     /// Gates made by bit-blasting.
     pub gates: u64,
+    /// Gates that were given clauses.
+    pub clauses: u64,
+    /// Literals that the SAT solver propagated.
+    pub propagations: u64,
     /// How often the and-inverter graph, or the process, started afresh.
     pub restarts: u64,
 }

@@ -18,7 +18,7 @@ pub(crate) fn run(solver: &mut Solver, pool: &mut Pool, query: &mut Query<'_>) -
 pub(crate) fn short(solver: &mut Solver, pool: &mut Pool, query: &mut Query<'_>) -> Option<Answer> {
     let short = Budget { conflicts: query.budget.conflicts.min(SHORT), ..query.budget.clone() };
     match ask(solver, pool, query, &short) {
-        Answer::Unknown(Why::Conflicts) => None,
+        Answer::Unknown(Why::Conflicts | Why::Nodes) => None,
         answer => Some(answer),
     }
 }
@@ -29,6 +29,8 @@ fn ask(solver: &mut Solver, pool: &Pool, query: &Query<'_>, budget: &Budget) -> 
     solver.stats.solver_calls = effort.calls;
     solver.stats.conflicts = effort.conflicts;
     solver.stats.gates = effort.gates;
+    solver.stats.clauses = effort.clauses;
+    solver.stats.propagations = effort.propagations;
     solver.stats.restarts = effort.restarts;
     match verdict {
         Verdict::Sat(values) => {

@@ -1,8 +1,9 @@
 //! The frontier: all pending items, and the choice of the next one.
 //!
-//! It owns the pending items, the searcher, and what overrides the searcher: seeds ([`seeds`]), goals ([`toward`]) and memory pressure
-//! ([`pressure`]).
+//! It owns the pending items, the searcher, and what overrides the searcher: seeds ([`seeds`]), goals ([`toward`]), memory pressure
+//! ([`pressure`]) and flips whose queries are hard ([`hard`]).
 
+mod hard;
 mod pressure;
 mod seeds;
 mod toward;
@@ -61,6 +62,7 @@ pub struct Frontier {
     pressure: pressure::Pressure,
     seeds: seeds::Seeds,
     toward: toward::Toward,
+    hard: hard::Hard,
 }
 
 impl Held {
@@ -111,8 +113,7 @@ impl Item {
             urgent: false,
             calls: Rc::default(),
         };
-        // A hard flip waits for its turn among all others, whatever it leads to.
-        let of = |f: &Flip| Candidate { block: f.block.filter(|_| !f.is_hard), ..plain(f.pos, f.prefix.len(), f.node, f.instructions) };
+        let of = |f: &Flip| Candidate { block: f.block, ..plain(f.pos, f.prefix.len(), f.node, f.instructions) };
         match self {
             Item::Flip(flip) => of(flip),
             Item::Held(held) => of(&held.flip),
@@ -143,6 +144,7 @@ impl Frontier {
             pressure: pressure::Pressure::default(),
             seeds: seeds::Seeds::default(),
             toward: toward::Toward::default(),
+            hard: hard::Hard::default(),
         }
     }
 
@@ -161,14 +163,19 @@ impl Frontier {
         candidate.calls = toward::calls_around(core, &item);
         let id = self.next_id;
         self.next_id += 1;
-        self.search.add(id, &candidate);
+        if !self.hard.add(id, &item) {
+            self.search.add(id, &candidate);
+        }
         self.items.insert(id, item);
     }
 
     /// Takes an item out.
     pub(crate) fn take(&mut self, id: ItemId) -> Option<Item> {
-        self.search.remove(id);
-        self.items.remove(&id)
+        let item = self.items.remove(&id)?;
+        if !self.hard.remove(id, &item) {
+            self.search.remove(id);
+        }
+        Some(item)
     }
 
     /// Takes out the paused paths that cover new code.
@@ -212,9 +219,10 @@ impl Frontier {
         self.search.covered(block);
     }
 
-    /// What to run next: a path that has reached a goal, a seed's, or what is selected. `root` is where all paths begin.
+    /// What to run next: a path that has reached a goal, a seed's, a hard flip that is due, or what is selected. `root` is where all paths begin.
     pub(crate) fn next(&mut self, core: &mut Core, root: &mut State) -> Option<ItemId> {
-        self.next_reached(core).or_else(|| self.next_of_seed(core)).or_else(|| self.select(core, root))
+        let first = self.next_reached(core).or_else(|| self.next_of_seed(core)).or_else(|| self.next_hard_due(core));
+        first.or_else(|| self.select(core, root)).or_else(|| self.next_hard())
     }
 
     /// Drops every item on an alternative of this decision.

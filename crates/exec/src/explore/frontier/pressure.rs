@@ -80,9 +80,7 @@ impl Frontier {
         const JUMP: u64 = 256;
         let Pressure { deep_until, selections, most_pending, .. } = self.pressure;
         match deep_until {
-            Some(_) if !selections.is_multiple_of(JUMP) || self.items.len() >= most_pending => {
-                self.items.last_key_value().map(|(id, _)| *id)
-            }
+            Some(_) if !selections.is_multiple_of(JUMP) || self.items.len() >= most_pending => self.newest(),
             Some(_) | None => self.search_on(core, root),
         }
     }

@@ -101,6 +101,15 @@ fn contradicts_zeros(cx: &mut Cx<'_>, cond: ExprId) -> bool {
         && cx.core.eval.eval(&cx.core.pool, cond, &Model::empty()) == 0
 }
 
+/// Leaves an other side whose query was given up once.
+pub(super) fn add_hard(cx: &mut Cx<'_>, cond: ExprId, decision: Decision) {
+    let before = cx.core.new_flips.len();
+    add(cx, cond, Some(decision), None);
+    if let Some(flip) = cx.core.new_flips.get_mut(before) {
+        flip.given_up = 1;
+    }
+}
+
 /// Leaves the other side for later: a snapshot of the path as it was when the operation began (see the law in [`super`]).
 pub(super) fn add(cx: &mut Cx<'_>, cond: ExprId, decision: Option<Decision>, block: Option<u32>) {
     // A path that is run again leaves nothing behind.
@@ -141,6 +150,6 @@ pub(super) fn add(cx: &mut Cx<'_>, cond: ExprId, decision: Option<Decision>, blo
     let (stays, node) = cx.core.tree.fork(cx.state.node, cond);
     let subtree = cx.state.subtree;
     cx.state.node = stays;
-    let (checked, is_hard) = (Checked::NotYet, false);
-    cx.core.new_flips.push(Flip { state, prefix, script, model, path, cond, block, pos, checked, instructions, is_hard, node, subtree });
+    let (checked, given_up) = (Checked::NotYet, 0);
+    cx.core.new_flips.push(Flip { state, prefix, script, model, path, cond, block, pos, checked, instructions, given_up, node, subtree });
 }

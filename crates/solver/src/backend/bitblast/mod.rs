@@ -9,6 +9,7 @@ use self::blast::Blaster;
 use self::meter::Meter;
 use self::sat::{Outcome, Sat};
 use super::{Backend, Effort, Verdict};
+use crate::answer::Why;
 use crate::budget::Budget;
 use crate::config::Config;
 
@@ -78,9 +79,14 @@ impl Backend for Bitblast {
         if let Some(at) = lits.iter().position(|&lit| lit == Lit::FALSE) {
             return Verdict::Unsat(vec![at]);
         }
+        if self.sat.has_more_gates(&self.aig, &lits, budget.cone) {
+            return Verdict::Unknown(Why::Nodes);
+        }
         self.effort.calls += 1;
-        let (outcome, conflicts) = self.sat.solve(&self.aig, &lits, budget);
-        self.effort.conflicts += conflicts;
+        let (outcome, work) = self.sat.solve(&self.aig, &lits, budget);
+        self.effort.conflicts += work.conflicts;
+        self.effort.propagations += work.propagations;
+        self.effort.clauses += work.clauses;
         match outcome {
             Outcome::Sat => Verdict::Sat(self.values(pool, assertions)),
             Outcome::Unsat(failed) => Verdict::Unsat((0..lits.len()).filter(|&at| failed.contains(&lits[at])).collect()),

@@ -58,6 +58,28 @@ pub(super) struct Sat {
     undefined: Vec<u32>,
     solver: CaDiCaL<'static, 'static>,
     thorough: bool,
+    /// Gates that were given clauses, in all instances.
+    defined: u64,
+}
+
+/// What a query cost.
+#[derive(Clone, Copy, Default)]
+pub(super) struct Work {
+    pub(super) conflicts: u64,
+    pub(super) propagations: u64,
+    pub(super) clauses: u64,
+}
+
+impl std::ops::Add for Work {
+    type Output = Work;
+
+    fn add(self, other: Work) -> Work {
+        Work {
+            conflicts: self.conflicts + other.conflicts,
+            propagations: self.propagations + other.propagations,
+            clauses: self.clauses + other.clauses,
+        }
+    }
 }
 
 /// How hard an instance tries to simplify.
@@ -102,40 +124,46 @@ impl Sat {
             undefined: Vec::new(),
             solver: instance(Effort::Lean),
             thorough: false,
+            defined: 0,
         }
     }
 
-    /// Decides the conjunction of `lits`, none of them the constant false. Also how many conflicts it took.
-    pub(super) fn solve(&mut self, aig: &Aig, lits: &[Lit], budget: &Budget) -> (Outcome, u64) {
+    /// Decides the conjunction of `lits`, none of them the constant false. Also what it cost.
+    pub(super) fn solve(&mut self, aig: &Aig, lits: &[Lit], budget: &Budget) -> (Outcome, Work) {
         let lean = Budget { conflicts: budget.conflicts.min(LEAN_CONFLICTS), ..budget.clone() };
         if self.thorough || self.outgrown(aig, lits) {
             self.start(Effort::Lean);
         }
-        let (outcome, conflicts) = self.run(aig, lits, &lean);
+        let (outcome, work) = self.run(aig, lits, &lean);
         match outcome {
-            Outcome::Unknown(Why::Conflicts) if budget.conflicts > conflicts => {
+            Outcome::Unknown(Why::Conflicts) if budget.conflicts > work.conflicts => {
                 self.start(Effort::Thorough);
-                let rest = Budget { conflicts: budget.conflicts - conflicts, ..budget.clone() };
+                let rest = Budget { conflicts: budget.conflicts - work.conflicts, ..budget.clone() };
                 let (outcome, more) = self.run(aig, lits, &rest);
-                (outcome, conflicts + more)
+                (outcome, work + more)
             }
-            decided => (decided, conflicts),
+            decided => (decided, work),
         }
     }
 
     /// Is the instance too large for this query?
     fn outgrown(&mut self, aig: &Aig, lits: &[Lit]) -> bool {
-        if self.next <= ALWAYS_KEPT {
+        self.next > ALWAYS_KEPT && !self.has_more_gates(aig, lits, (self.next / MOST_PER_GATE).into())
+    }
+
+    /// Are there more gates and inputs than so many below these literals? Cost: so many gates are looked at.
+    pub(super) fn has_more_gates(&mut self, aig: &Aig, lits: &[Lit], most: u64) -> bool {
+        if aig.len() as u64 <= most {
             return false;
         }
         self.look += 1;
         self.seen.resize(aig.len(), 0);
-        let mut allowed = self.next / MOST_PER_GATE;
+        let mut allowed = most;
         let mut open: Vec<Lit> = lits.to_vec();
         while let Some(lit) = open.pop() {
             if std::mem::replace(&mut self.seen[lit.node() as usize], self.look) != self.look {
                 if allowed == 0 {
-                    return false;
+                    return true;
                 }
                 allowed -= 1;
                 if let Node::And(a, b) = aig.node(lit.node()) {
@@ -143,7 +171,7 @@ impl Sat {
                 }
             }
         }
-        true
+        false
     }
 
     /// A new instance.
@@ -154,11 +182,16 @@ impl Sat {
         self.next = 0;
     }
 
-    fn run(&mut self, aig: &Aig, lits: &[Lit], budget: &Budget) -> (Outcome, u64) {
+    fn run(&mut self, aig: &Aig, lits: &[Lit], budget: &Budget) -> (Outcome, Work) {
         self.variables.resize(aig.len(), (0, 0));
-        let before = self.solver.conflicts();
+        let (conflicts, propagations, clauses) = (self.solver.conflicts(), self.solver.propagations(), self.defined);
         let outcome = self.search(aig, lits, budget).unwrap_or_else(Outcome::Unknown);
-        (outcome, (self.solver.conflicts() - before) as u64)
+        let work = Work {
+            conflicts: (self.solver.conflicts() - conflicts) as u64,
+            propagations: self.solver.propagations().saturating_sub(propagations) as u64,
+            clauses: self.defined - clauses,
+        };
+        (outcome, work)
     }
 
     fn search(&mut self, aig: &Aig, lits: &[Lit], budget: &Budget) -> Result<Outcome, Why> {
@@ -226,6 +259,7 @@ impl Sat {
                 return Err(Why::Stopped);
             }
             let Some(node) = self.undefined.pop() else { return Ok(()) };
+            self.defined += 1;
             let out = SatLit::positive(self.variables[node as usize].1);
             match gate(aig, node) {
                 Gate::Input => {}
