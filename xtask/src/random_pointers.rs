@@ -1,9 +1,9 @@
 //! Random C programs full of pointers that are looked up by input: what the gate `pointers` compares with native runs.
 //!
 //! `set_up()` builds, at run time and from constants, a hash table with chains, a list, trees, a vector grown by `realloc`, tables of numbers
-//! and of tables, an automaton and tables of functions and strings. `run(a, b)` looks things up there by two input bytes. It writes letters as it
-//! goes and returns a status. The bits of both are decided one by one, so every result is a path of its own. Some programs have a planted fault: a
-//! null pointer, freed memory, or an element behind the end of a heap array. Compiled with `-DNATIVE`, `main` prints the result of each of the 256
+//! and of tables, an automaton, tables of functions and strings, and an aligned block whose addresses are computed as numbers. `run(a, b)` looks
+//! things up there by two input bytes. It writes letters as it goes and returns a status. The bits of both are decided one by one, so every result is a path of its own. Some programs have a planted fault: a
+//! null pointer, freed memory, an element behind the end of a heap array, or a byte before the block. Compiled with `-DNATIVE`, `main` prints the result of each of the 256
 //! inputs `n`, each in a child of its own.
 
 use std::fmt::Write;
@@ -30,6 +30,7 @@ struct Generator {
 pub const FAULT: i32 = 77;
 
 const TYPES: &str = "\
+#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -116,6 +117,7 @@ impl Generator {
         self.line(&format!("enum {{ N = {buckets}, NODES = {nodes}, K = 3, M = {}, R = 3 }};", 4 + nodes % 3));
         self.line("static struct node *table[N], *list, **vec;");
         self.line("static unsigned count;");
+        self.line("static unsigned char *block;");
         self.line("static struct tree trees[K];");
         self.line("static int numbers[8] = {3, 1, 4, 1, 5, 9, 2, 6}, *nums[M], **rows[R];");
         self.line("static struct state dfa[5];");
@@ -154,6 +156,8 @@ impl Generator {
         self.line(&format!("    for (int j = 0; j < 4; j++) if (j != (i & 3)) trees[i].kid[j] = &trees[(i + j * {push}) % K];"));
         self.line("    trees[i].in.head = table[i % N]; trees[i].in.n = i;");
         self.line("  }");
+        self.line("  block = aligned_alloc(128, 128);");
+        self.line("  for (int i = 0; i < 128; i++) block[i] = i * 7;");
         self.line("  for (int i = 0; i < M; i++) nums[i] = i & 1 ? &numbers[i % 8] : calloc(2, sizeof(int));");
         self.line("  for (int i = 0; i < R; i++) { rows[i] = calloc(3, sizeof(int *)); for (int j = 0; j < 3; j++) rows[i][j] = nums[(i + j) % M]; }");
         let (x, y) = (self.below(5), 1 + self.below(4));
@@ -195,6 +199,18 @@ impl Generator {
         }
     }
 
+    /// The address of a byte of the block, as a number.
+    fn address(&mut self) -> String {
+        let i = self.index();
+        match self.below(5) {
+            0 => format!("(uintptr_t)block | ({i} & 120)"),
+            1 => format!("(uintptr_t)block ^ ({i} & 127)"),
+            2 => format!("(uintptr_t)(block + ({i} & 127)) & ~(uintptr_t)15"),
+            3 => format!("((uintptr_t)block & ~(uintptr_t)255) + ((uintptr_t)block & 255) + ({i} & 96)"),
+            _ => format!("(uintptr_t)(block + 127) - ({i} & 96)"),
+        }
+    }
+
     fn node(&mut self) -> String {
         let i = self.index();
         match self.below(5) {
@@ -208,7 +224,7 @@ impl Generator {
     fn statement(&mut self) {
         let (i, j, p) = (self.index(), self.index(), self.node());
         let number = self.below(90);
-        let text = match self.below(24) {
+        let text = match self.below(27) {
             0 => format!(
                 "for (struct node *p = table[{i} % N]; p; p = p->next) if (p->key == ({j} & 127)) {{ acc += p->val; say('x'); break; }}"
             ),
@@ -252,6 +268,13 @@ impl Generator {
             // A text has no variable of its own; `places` may begin its section.
             21 => format!("acc += \"0123456789abcdefghijklmnopqrstuvwxyz\"[places[{i} & 7]];"),
             22 => format!("{{ const char *t = \"the quick brown fox jumps over it\" + places[{i} & 7] / 2; acc += *t - t[{j} & 7]; }}"),
+            23 => {
+                format!("{{ int *q = {i} & 1 ? &numbers[0] : &numbers[4]; *q += {number}; acc += q[1] + *({j} & 1 ? q : numbers + 2); }}")
+            }
+            24 | 25 => {
+                let addr = self.address();
+                format!("{{ unsigned char *q = (unsigned char *)({addr}); *q += {number}; acc += *q + block[{j} & 127]; }}")
+            }
             _ => format!(
                 "{{ struct node **v = vec + {i} % count; if (v > vec && v[-1]) acc += v[-1]->key; if (*v) (*v)->val ^= {number}; }}"
             ),
@@ -263,7 +286,7 @@ impl Generator {
     fn plant(&mut self) {
         let (i, j) = (self.index(), self.index());
         let mut text = String::new();
-        let _ = match self.below(5) {
+        let _ = match self.below(6) {
             0 => write!(text, "acc += table[{i} % N]->key;"),
             1 => write!(text, "acc += trees[{i} % K].kid[{j} & 3]->in.n;"),
             2 => write!(
@@ -271,6 +294,10 @@ impl Generator {
                 "if ({i} % N == 1) free(list); acc += list->key; if ({j} & 1) acc += table[{j} % N] ? table[{j} % N]->val : 0;"
             ),
             3 => write!(text, "acc += vec[{i} % (count + 1)] != 0;"),
+            4 => write!(
+                text,
+                "{{ unsigned char *q = (unsigned char *)((uintptr_t)(block + ({i} & 127) - 24) & ~(uintptr_t)15); *q = 9; acc += block[{j} & 127]; }}"
+            ),
             _ => write!(text, "{{ int *q = rows[{i} % R][{j} % 4]; acc += *q; }}"),
         };
         self.line(&format!("  {text}"));
