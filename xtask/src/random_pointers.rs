@@ -2,9 +2,9 @@
 //!
 //! `set_up()` builds, at run time and from constants, a hash table with chains, a list, trees, a vector grown by `realloc`, tables of numbers
 //! and of tables, an automaton, tables of functions and strings, and an aligned block whose addresses are computed as numbers. `run(a, b)` looks
-//! things up there by two input bytes. It writes letters as it goes and returns a status. The bits of both are decided one by one, so every result is a path of its own. Some programs have a planted fault: a
-//! null pointer, freed memory, an element behind the end of a heap array, or a byte before the block. Compiled with `-DNATIVE`, `main` prints the result of each of the 256
-//! inputs `n`, each in a child of its own.
+//! things up there by two input bytes. It writes letters as it goes and returns a status. The bits of both are decided one by one, so every
+//! result is a path of its own. Some programs have a planted fault: a null pointer, freed memory, an element behind the end of a heap array, or
+//! a byte before the block. Compiled with `-DNATIVE`, `main` prints the result of each of the 256 inputs `n`, each in a child of its own.
 
 use std::fmt::Write;
 

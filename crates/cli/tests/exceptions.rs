@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use std::fs;
 use std::io::Write;
 use std::os::unix::process::ExitStatusExt;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
 const WRYNECK: &str = env!("CARGO_BIN_EXE_wryneck");
@@ -63,8 +63,12 @@ fn explored_as(source: &Path, dir: &Path, folder: &str, target: &[&str]) -> (BTr
     (ends, messages)
 }
 
+fn source(name: &str) -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../../tests/cxx").join(name).canonicalize().expect("the repository has it")
+}
+
 fn check(name: &str, messages: &[&str]) {
-    let source = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../tests/cxx").join(name).canonicalize().expect("the repository has it");
+    let source = source(name);
     let dir = tempfile::tempdir().expect("there is room");
     let native = native(&source, dir.path());
     for level in ["-O0", "-O2"] {
@@ -87,7 +91,7 @@ fn each_uncaught_exception_is_found() {
 #[test]
 fn what_optimised_code_leaves_to_the_library_is_there() {
     check("library.cc", &[]);
-    let source = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../tests/cxx/library.cc").canonicalize().expect("the repository has it");
+    let source = source("library.cc");
     let dir = tempfile::tempdir().expect("there is room");
     let target = ["--cc-flag=-O2", "--cc-flag=-std=c++20", &source.to_string_lossy()];
     assert_eq!(explored_as(&source, dir.path(), "out", &target).0, native(&source, dir.path()));

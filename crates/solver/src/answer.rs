@@ -22,6 +22,8 @@ pub struct Core(pub Vec<u32>);
 pub enum Why {
     #[error("the query needs more gates than its budget allows")]
     Nodes,
+    #[error("the query has more gates than are given to the SAT solver")]
+    Cone,
     #[error("the search met more conflicts than its budget allows")]
     Conflicts,
     #[error("its time was up")]

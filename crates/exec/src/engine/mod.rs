@@ -377,7 +377,7 @@ impl Explorer {
                     return None;
                 }
                 Answer::Unknown(_) if self.adopting.cut(&self.core, flip) => return None,
-                Answer::Unknown(Why::Conflicts | Why::Nodes) if is_short => {
+                Answer::Unknown(Why::Conflicts | Why::Cone) if is_short => {
                     flip.given_up += 1;
                     return None;
                 }

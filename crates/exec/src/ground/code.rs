@@ -475,17 +475,13 @@ mod tests {
 
     #[test]
     fn parallel_copies_mean_the_same_one_by_one() {
-        let mut seed = 1u64;
-        let mut random = |n: u64| {
-            seed = seed.wrapping_mul(6364136223846793005).wrapping_add(1442695040888963407);
-            (seed >> 33) % n
-        };
+        let mut random = crate::ground::random(1);
         for _ in 0..2000 {
             let n = 1 + random(6) as u32;
             let mut targets: Vec<u32> = (0..8).collect();
             let copies: Vec<SlotCopy> = (0..n)
                 .map(|_| {
-                    let dst = targets.swap_remove(random(targets.len() as u64) as usize);
+                    let dst = targets.swap_remove(random(targets.len()));
                     SlotCopy { dst, src: random(8) as u32 }
                 })
                 .collect();

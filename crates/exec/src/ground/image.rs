@@ -6,12 +6,12 @@ use std::rc::Rc;
 use rustc_hash::{FxHashMap, FxHashSet};
 use wryneck_expr::Pool;
 use wryneck_ir::code_source::ReadBytes;
-use wryneck_ir::link::{Program, Target};
+use wryneck_ir::link::{Program, Target, UndefId};
 use wryneck_ir::{self as ir, CodeSource, NoCode};
 
 use crate::ground::code::{Callee, Code, Context, PreparedEdge};
 use crate::ground::globals;
-use crate::ground::memory::{FUNC_BASE, Memory, Static};
+use crate::ground::memory::{FUNC_BASE, GLOBAL_BASE, Memory, Static};
 
 /// A place in the code: operation `op` of function `func` of the program.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -22,7 +22,7 @@ pub struct CodePos {
 
 /// Bytes between function addresses.
 const FUNC_STRIDE: u64 = 16;
-/// Distance between the addresses of variables that nothing defines, behind the functions: their sizes are not known.
+/// Distance between the addresses of variables that nothing defines, behind the functions, where there is room for it: their sizes are not known.
 const UNDEFINED_STRIDE: u64 = 1024;
 
 /// Which functions have models; environments do this.
@@ -132,7 +132,10 @@ impl Image {
         match target {
             Target::Func(f) => func_address(f.0),
             Target::Data(g, offset) => self.global_addrs[g.0 as usize].wrapping_add(offset),
-            Target::Undefined(u) if self.is_undefined_data(u.0) => self.undefined_data() + u64::from(u.0) * UNDEFINED_STRIDE,
+            Target::Undefined(u) if self.is_undefined_data(u.0) => {
+                let (first, apart) = self.undefined_data();
+                first + u64::from(u.0) * apart
+            }
             Target::Undefined(u) => func_address(self.codes.len() as u32 + u.0),
             Target::Null => 0,
         }
@@ -143,9 +146,11 @@ impl Image {
         (func_address((self.codes.len() + self.undefined.len()) as u32), FUNC_STRIDE)
     }
 
-    /// Where the variables lie that nothing defines.
-    fn undefined_data(&self) -> u64 {
-        self.functions_end().0.next_multiple_of(UNDEFINED_STRIDE)
+    /// Where the variables lie that nothing defines, and how far apart.
+    fn undefined_data(&self) -> (u64, u64) {
+        let first = self.functions_end().0.next_multiple_of(UNDEFINED_STRIDE);
+        let fits = first + self.undefined.len() as u64 * UNDEFINED_STRIDE <= GLOBAL_BASE;
+        (first, if fits { UNDEFINED_STRIDE } else { FUNC_STRIDE })
     }
 
     fn is_undefined_data(&self, u: u32) -> bool {
@@ -154,14 +159,14 @@ impl Image {
 
     /// The number of the undefined variable that an address lies at or, as far as can be told, in.
     pub fn undefined_data_at(&self, address: u64) -> Option<u32> {
-        let number = address.checked_sub(self.undefined_data())? / UNDEFINED_STRIDE;
-        u32::try_from(number).ok().filter(|u| self.is_undefined_data(*u))
+        let (first, apart) = self.undefined_data();
+        u32::try_from(address.checked_sub(first)? / apart).ok().filter(|u| self.is_undefined_data(*u))
     }
 
     /// The callee a code address stands for.
     pub fn callee_at(&self, address: u64) -> Option<Callee> {
         if let Some(u) = self.undefined_data_at(address) {
-            return address.is_multiple_of(UNDEFINED_STRIDE).then(|| undefined_callee(self, u));
+            return (address == self.target_address(Target::Undefined(UndefId(u)))).then(|| undefined_callee(self, u));
         }
         let offset = address.checked_sub(FUNC_BASE)?;
         let number = u32::try_from(offset / FUNC_STRIDE).ok()?;

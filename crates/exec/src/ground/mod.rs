@@ -17,3 +17,12 @@ pub mod sharing;
 pub mod stacks;
 pub mod thread_locals;
 pub mod tree;
+
+/// Random numbers below a bound, for tests: the same for the same seed.
+#[cfg(test)]
+pub(crate) fn random(mut seed: u64) -> impl FnMut(usize) -> usize {
+    move |below| {
+        seed = seed.wrapping_mul(6364136223846793005).wrapping_add(1442695040888963407);
+        (seed >> 33) as usize % below
+    }
+}

@@ -51,11 +51,7 @@ mod tests {
     /// For each value of the input exactly one target's condition holds, and it is the pointer's; with and without shared parts.
     #[test]
     fn the_targets_of_random_choices_are_those_of_their_values() {
-        let mut seed = 11u64;
-        let mut random = |below: usize| {
-            seed = seed.wrapping_mul(6364136223846793005).wrapping_add(1442695040888963407);
-            (seed >> 33) as usize % below
-        };
+        let mut random = crate::ground::random(11);
         for turn in 0..400 {
             let mut pool = Pool::new();
             let symbol = pool.symbol("in", 0, 8);
@@ -82,7 +78,7 @@ mod tests {
                 let model = Model::empty().with(&[(symbol, value)]);
                 let mut eval = Evaluator::default();
                 let held: Vec<_> = targets.iter().filter(|t| eval.eval(&pool, t.cond, &model) == 1).collect();
-                let [target] = held[..] else { panic!("{turn} {value}: {held:?} of {targets:?}",) };
+                let [target] = held[..] else { panic!("{turn} {value}: {held:?} of {targets:?}") };
                 let offset = eval.eval(&pool, target.offset, &model);
                 let addr = match target.key {
                     Key::Object(base) => base.wrapping_add(offset),

@@ -390,7 +390,7 @@ fn fix_least(
     let least = cx.core.solver.min_value(&mut cx.core.pool, &within, e, &base, &budget);
     let (v, model) = match least {
         Ok(found) => found,
-        Err(Why::Conflicts | Why::Nodes) if is_short => return Ok(None),
+        Err(Why::Conflicts | Why::Cone) if is_short => return Ok(None),
         Err(unknown) => {
             adoption::take_back(cx, &unknown, above);
             return Err(undecided(cx, unknown, why).into());
@@ -544,7 +544,7 @@ fn ask_shortly(cx: &mut Cx<'_>, bad: ExprId, may_wait: bool) -> Result<Option<Op
     match cx.core.short(&all, 0).filter(|_| may_wait && cx.core.lazy.is_none()) {
         None => cx.ask(bad).map(Some),
         Some(short) => match cx.check(bad, &short) {
-            Answer::Unknown(Why::Conflicts | Why::Nodes) => Ok(None),
+            Answer::Unknown(Why::Conflicts | Why::Cone) => Ok(None),
             answer => decided(cx, answer).map(Some),
         },
     }
@@ -566,7 +566,7 @@ pub(crate) fn undecided(cx: &mut Cx<'_>, unknown: Why, what: &str) -> PathEnd {
         Why::BrokenModel => {
             return PathEnd::Internal(format!("{what}: {unknown}: {:.400}", cx.core.solver.broken().unwrap_or_default()));
         }
-        Why::Nodes | Why::Conflicts | Why::TooWide | Why::NoText | Why::Process | Why::Backend => {}
+        Why::Nodes | Why::Cone | Why::Conflicts | Why::TooWide | Why::NoText | Why::Process | Why::Backend => {}
     }
     cx.core.ledger.note(LedgerKind::SolverTimeout, format!("{what}: {unknown}"));
     PathEnd::Limit(Limit::Solver)

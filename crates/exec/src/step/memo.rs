@@ -14,7 +14,7 @@ use super::resolve::Target;
 const MOST_KEPT: usize = 1 << 20;
 
 /// Words of a table and their offsets.
-type Words = Box<[(u64, ExprId)]>;
+pub(super) type Words = Vec<(u64, ExprId)>;
 
 /// Results by the expressions that they follow from.
 #[derive(Default)]

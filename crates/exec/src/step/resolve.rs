@@ -304,7 +304,8 @@ impl Walk {
                 let by = cx.core.pool.neg(b);
                 self.moved(cx, left, by)
             }
-            _ if cx.core.pool.as_choice_of_constants(e).is_some() => {
+            // It may be a choice of two constants, written as bits.
+            Kind::Concat(..) | Kind::Zext(_) | Kind::Sext(_) => {
                 chosen(cx, e).map_or(vec![unknown(e)], |targets| self.settled(cx, &targets))
             }
             _ => vec![unknown(e)],

@@ -104,7 +104,7 @@ pub(super) fn load_element(
     if words.len() as u64 > FEW_WORDS && !words.iter().any(|(_, word)| is_address(cx, *word, CHOICES)) {
         return Ok(None);
     }
-    let key = (offset, words.into_boxed_slice());
+    let key = (offset, words);
     if let Some(element) = cx.core.memo.element(&key) {
         return Ok(Some(element));
     }

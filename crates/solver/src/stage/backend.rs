@@ -18,7 +18,7 @@ pub(crate) fn run(solver: &mut Solver, pool: &mut Pool, query: &mut Query<'_>) -
 pub(crate) fn short(solver: &mut Solver, pool: &mut Pool, query: &mut Query<'_>) -> Option<Answer> {
     let short = Budget { conflicts: query.budget.conflicts.min(SHORT), ..query.budget.clone() };
     match ask(solver, pool, query, &short) {
-        Answer::Unknown(Why::Conflicts | Why::Nodes) => None,
+        Answer::Unknown(Why::Conflicts | Why::Cone) => None,
         answer => Some(answer),
     }
 }

@@ -5,38 +5,35 @@
 
 use std::collections::BTreeSet;
 
-use super::{Frontier, Item};
+use super::Frontier;
 use crate::explore::search::ItemId;
 use crate::step::core::Core;
 
 /// One part in so many of the work is done on hard flips.
 const SHARE: u64 = 4;
+/// The number of the first item that the searcher knows. Hard flips have those below: so the newest item is no hard flip while there is another.
+pub(super) const FIRST: ItemId = 1 << 63;
 
 #[derive(Default)]
 pub(super) struct Hard {
     /// By how often they were given up.
     waiting: BTreeSet<(u8, ItemId)>,
+    next_id: ItemId,
     /// What was done for hard flips, as [`Core::work`] counts.
     work: u64,
 }
 
-/// How often the query of an item was given up, if it is a hard flip.
-fn given_up(item: &Item) -> Option<u8> {
-    match item {
-        Item::Flip(flip) if flip.given_up > 0 => Some(flip.given_up),
-        Item::Flip(_) | Item::Paused(_) | Item::Held(_) | Item::Job(_) => None,
-    }
-}
-
 impl Hard {
-    /// Takes an item in if it is a hard flip.
-    pub(super) fn add(&mut self, id: ItemId, item: &Item) -> bool {
-        given_up(item).is_some_and(|given_up| self.waiting.insert((given_up, id)))
+    /// The number of a flip that was given up so often, and now waits here.
+    pub(super) fn add(&mut self, given_up: u8) -> ItemId {
+        let id = self.next_id;
+        self.next_id += 1;
+        self.waiting.insert((given_up, id));
+        id
     }
 
-    /// Whether this item was here.
-    pub(super) fn remove(&mut self, id: ItemId, item: &Item) -> bool {
-        given_up(item).is_some_and(|given_up| self.waiting.remove(&(given_up, id)))
+    pub(super) fn remove(&mut self, given_up: u8, id: ItemId) {
+        self.waiting.remove(&(given_up, id));
     }
 }
 
@@ -53,10 +50,5 @@ impl Frontier {
     /// So much was done to decide a hard flip.
     pub(crate) fn note_hard(&mut self, work: u64) {
         self.hard.work += work;
-    }
-
-    /// The newest item that is no hard flip.
-    pub(super) fn newest(&self) -> Option<ItemId> {
-        self.items.iter().rev().find(|(_, item)| given_up(item).is_none()).map(|(id, _)| *id)
     }
 }

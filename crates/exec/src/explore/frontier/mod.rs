@@ -140,7 +140,7 @@ impl Frontier {
         Frontier {
             search,
             items: BTreeMap::new(),
-            next_id: 0,
+            next_id: hard::FIRST,
             pressure: pressure::Pressure::default(),
             seeds: seeds::Seeds::default(),
             toward: toward::Toward::default(),
@@ -155,6 +155,10 @@ impl Frontier {
     }
 
     pub(crate) fn add(&mut self, core: &mut Core, item: Item) {
+        if let Item::Flip(Flip { given_up: given_up @ 1.., .. }) = item {
+            self.items.insert(self.hard.add(given_up), item);
+            return;
+        }
         let mut candidate = item.candidate();
         if let Some(flip) = item.flip() {
             candidate.of_seed = self.seeds.is_running();
@@ -163,17 +167,16 @@ impl Frontier {
         candidate.calls = toward::calls_around(core, &item);
         let id = self.next_id;
         self.next_id += 1;
-        if !self.hard.add(id, &item) {
-            self.search.add(id, &candidate);
-        }
+        self.search.add(id, &candidate);
         self.items.insert(id, item);
     }
 
     /// Takes an item out.
     pub(crate) fn take(&mut self, id: ItemId) -> Option<Item> {
         let item = self.items.remove(&id)?;
-        if !self.hard.remove(id, &item) {
-            self.search.remove(id);
+        match item {
+            Item::Flip(Flip { given_up: given_up @ 1.., .. }) => self.hard.remove(given_up, id),
+            _ => self.search.remove(id),
         }
         Some(item)
     }

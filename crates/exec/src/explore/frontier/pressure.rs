@@ -1,5 +1,6 @@
 //! Memory pressure: which snapshots are dropped, and when the exploration turns depth-first. No flip is dropped (docs/design/001).
 
+use super::hard::FIRST;
 use super::{Frontier, Item, ItemId};
 use crate::state::State;
 use crate::step::core::{Core, Flip};
@@ -80,7 +81,9 @@ impl Frontier {
         const JUMP: u64 = 256;
         let Pressure { deep_until, selections, most_pending, .. } = self.pressure;
         match deep_until {
-            Some(_) if !selections.is_multiple_of(JUMP) || self.items.len() >= most_pending => self.newest(),
+            Some(_) if !selections.is_multiple_of(JUMP) || self.items.len() >= most_pending => {
+                self.items.last_key_value().map(|(id, _)| *id).filter(|id| *id >= FIRST)
+            }
             Some(_) | None => self.search_on(core, root),
         }
     }

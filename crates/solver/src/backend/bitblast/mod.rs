@@ -80,14 +80,10 @@ impl Backend for Bitblast {
             return Verdict::Unsat(vec![at]);
         }
         if self.sat.has_more_gates(&self.aig, &lits, budget.cone) {
-            return Verdict::Unknown(Why::Nodes);
+            return Verdict::Unknown(Why::Cone);
         }
         self.effort.calls += 1;
-        let (outcome, work) = self.sat.solve(&self.aig, &lits, budget);
-        self.effort.conflicts += work.conflicts;
-        self.effort.propagations += work.propagations;
-        self.effort.clauses += work.clauses;
-        match outcome {
+        match self.sat.solve(&self.aig, &lits, budget, &mut self.effort) {
             Outcome::Sat => Verdict::Sat(self.values(pool, assertions)),
             Outcome::Unsat(failed) => Verdict::Unsat((0..lits.len()).filter(|&at| failed.contains(&lits[at])).collect()),
             Outcome::Unknown(why) => Verdict::Unknown(why),

@@ -22,6 +22,7 @@ use rustsat_cadical::CaDiCaL;
 
 use super::aig::{Aig, Lit, Node};
 use crate::answer::Why;
+use crate::backend::Effort;
 use crate::budget::{Budget, Stop};
 
 /// An instance of at most so many variables is kept in any case. A larger one is kept while it has at most [`MOST_PER_GATE`] variables for each
@@ -58,45 +59,23 @@ pub(super) struct Sat {
     undefined: Vec<u32>,
     solver: CaDiCaL<'static, 'static>,
     thorough: bool,
-    /// Gates that were given clauses, in all instances.
-    defined: u64,
-}
-
-/// What a query cost.
-#[derive(Clone, Copy, Default)]
-pub(super) struct Work {
-    pub(super) conflicts: u64,
-    pub(super) propagations: u64,
-    pub(super) clauses: u64,
-}
-
-impl std::ops::Add for Work {
-    type Output = Work;
-
-    fn add(self, other: Work) -> Work {
-        Work {
-            conflicts: self.conflicts + other.conflicts,
-            propagations: self.propagations + other.propagations,
-            clauses: self.clauses + other.clauses,
-        }
-    }
 }
 
 /// How hard an instance tries to simplify.
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Effort {
+enum Simplify {
     /// Search alone.
     Lean,
     /// Everything CaDiCaL does by default.
     Thorough,
 }
 
-/// CaDiCaL's options that [`Effort::Lean`] sets to 0: what pays only in long searches.
+/// CaDiCaL's options that [`Simplify::Lean`] sets to 0: what pays only in long searches.
 const LEAN: [&str; 4] = ["preprocesslight", "inprocessing", "walk", "lucky"];
 
-fn instance(effort: Effort) -> CaDiCaL<'static, 'static> {
+fn instance(how: Simplify) -> CaDiCaL<'static, 'static> {
     let mut solver = CaDiCaL::default();
-    if effort == Effort::Lean {
+    if how == Simplify::Lean {
         for option in LEAN {
             // An option this version of CaDiCaL does not have is one it does not spend time on.
             let _ = solver.set_option(option, 0);
@@ -122,27 +101,26 @@ impl Sat {
             seen: Vec::new(),
             look: 0,
             undefined: Vec::new(),
-            solver: instance(Effort::Lean),
+            solver: instance(Simplify::Lean),
             thorough: false,
-            defined: 0,
         }
     }
 
-    /// Decides the conjunction of `lits`, none of them the constant false. Also what it cost.
-    pub(super) fn solve(&mut self, aig: &Aig, lits: &[Lit], budget: &Budget) -> (Outcome, Work) {
+    /// Decides the conjunction of `lits`, none of them the constant false. Adds what it cost to `effort`.
+    pub(super) fn solve(&mut self, aig: &Aig, lits: &[Lit], budget: &Budget, effort: &mut Effort) -> Outcome {
         let lean = Budget { conflicts: budget.conflicts.min(LEAN_CONFLICTS), ..budget.clone() };
         if self.thorough || self.outgrown(aig, lits) {
-            self.start(Effort::Lean);
+            self.start(Simplify::Lean);
         }
-        let (outcome, work) = self.run(aig, lits, &lean);
+        let before = effort.conflicts;
+        let outcome = self.run(aig, lits, &lean, effort);
+        let left = budget.conflicts.saturating_sub(effort.conflicts - before);
         match outcome {
-            Outcome::Unknown(Why::Conflicts) if budget.conflicts > work.conflicts => {
-                self.start(Effort::Thorough);
-                let rest = Budget { conflicts: budget.conflicts - work.conflicts, ..budget.clone() };
-                let (outcome, more) = self.run(aig, lits, &rest);
-                (outcome, work + more)
+            Outcome::Unknown(Why::Conflicts) if left > 0 => {
+                self.start(Simplify::Thorough);
+                self.run(aig, lits, &Budget { conflicts: left, ..budget.clone() }, effort)
             }
-            decided => (decided, work),
+            decided => decided,
         }
     }
 
@@ -175,28 +153,25 @@ impl Sat {
     }
 
     /// A new instance.
-    fn start(&mut self, effort: Effort) {
-        self.solver = instance(effort);
-        self.thorough = effort == Effort::Thorough;
+    fn start(&mut self, how: Simplify) {
+        self.solver = instance(how);
+        self.thorough = how == Simplify::Thorough;
         self.round += 1;
         self.next = 0;
     }
 
-    fn run(&mut self, aig: &Aig, lits: &[Lit], budget: &Budget) -> (Outcome, Work) {
+    fn run(&mut self, aig: &Aig, lits: &[Lit], budget: &Budget, effort: &mut Effort) -> Outcome {
         self.variables.resize(aig.len(), (0, 0));
-        let (conflicts, propagations, clauses) = (self.solver.conflicts(), self.solver.propagations(), self.defined);
-        let outcome = self.search(aig, lits, budget).unwrap_or_else(Outcome::Unknown);
-        let work = Work {
-            conflicts: (self.solver.conflicts() - conflicts) as u64,
-            propagations: self.solver.propagations().saturating_sub(propagations) as u64,
-            clauses: self.defined - clauses,
-        };
-        (outcome, work)
+        let (conflicts, propagations) = (self.solver.conflicts(), self.solver.propagations());
+        let outcome = self.search(aig, lits, budget, effort).unwrap_or_else(Outcome::Unknown);
+        effort.conflicts += (self.solver.conflicts() - conflicts) as u64;
+        effort.propagations += (self.solver.propagations() - propagations) as u64;
+        outcome
     }
 
-    fn search(&mut self, aig: &Aig, lits: &[Lit], budget: &Budget) -> Result<Outcome, Why> {
+    fn search(&mut self, aig: &Aig, lits: &[Lit], budget: &Budget, effort: &mut Effort) -> Result<Outcome, Why> {
         let assumptions: Vec<SatLit> = lits.iter().filter(|&&lit| lit != Lit::TRUE).map(|&lit| self.lit(lit)).collect();
-        self.define_all(aig, &budget.stop)?;
+        self.define_all(aig, &budget.stop, effort)?;
         // CaDiCaL counts in 31 bits; more is no limit.
         let limit = u32::try_from(budget.conflicts).ok().filter(|&limit| limit < 1 << 31);
         self.solver.limit_conflicts(limit).map_err(failed)?;
@@ -251,7 +226,7 @@ impl Sat {
     }
 
     /// Gives clauses to all nodes that have none. One that is stopped goes on the next time.
-    fn define_all(&mut self, aig: &Aig, stop: &Stop) -> Result<(), Why> {
+    fn define_all(&mut self, aig: &Aig, stop: &Stop, effort: &mut Effort) -> Result<(), Why> {
         let mut defined = 0_usize;
         loop {
             defined += 1;
@@ -259,7 +234,7 @@ impl Sat {
                 return Err(Why::Stopped);
             }
             let Some(node) = self.undefined.pop() else { return Ok(()) };
-            self.defined += 1;
+            effort.clauses += 1;
             let out = SatLit::positive(self.variables[node as usize].1);
             match gate(aig, node) {
                 Gate::Input => {}
