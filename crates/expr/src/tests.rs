@@ -124,6 +124,32 @@ fn a_sweep_over_another_symbol_takes_its_value_from_the_model() {
     }
 }
 
+/// Programs and kept vectors of earlier sweeps are those of the same expressions and the same symbol.
+#[test]
+fn sweeps_of_one_pool_leave_each_other_alone() {
+    for seed in 0..60 {
+        let (twins, pairs, mut rng) = grown(5_000_000 + seed, &[8, 8, 5], [24, 64, 130][seed as usize % 3], 60);
+        let pool = &twins.simple;
+        let conditions: Vec<ExprId> = pairs.iter().map(|pair| pair.simple).filter(|&e| pool.width(e) == 1).collect();
+        let models: Vec<Model> = (0..4).map(|_| random_model(&twins.symbols, &mut rng)).collect();
+        let (mut sweep, mut evaluator) = (Sweep::new(), Evaluator::new());
+        for _ in 0..if conditions.is_empty() { 0 } else { 200 } {
+            let asked: Vec<ExprId> = (0..=rng.below(4)).map(|_| conditions[rng.below(conditions.len() as u64) as usize]).collect();
+            let symbol = twins.symbols[rng.below(3) as usize];
+            let model = &models[rng.below(4) as usize];
+            let live = if rng.below(2) == 0 { [u64::MAX; 4] } else { [0; 4].map(|_: u64| rng.next()) };
+            let tables = sweep.sweep_all(pool, &asked, symbol, model, live);
+            for (e, table) in asked.into_iter().zip(tables) {
+                let values: Vec<u64> = (0..8).map(|_| rng.next() % (1 << pool.sym_info(symbol).width)).collect();
+                for v in values.into_iter().filter(|v| live[*v as usize / 64] >> (v % 64) & 1 == 1) {
+                    let value = evaluator.eval(pool, e, &model.with(&[(symbol, v)]));
+                    assert_eq!(table[v as usize / 64] >> (v % 64) & 1, value, "seed {seed}: {e:?} over {symbol:?} at {v}");
+                }
+            }
+        }
+    }
+}
+
 #[test]
 fn compaction_keeps_the_meaning_of_roots_and_drops_the_rest() {
     for seed in 0..200 {

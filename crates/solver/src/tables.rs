@@ -67,7 +67,7 @@ impl Tables {
     /// it took.
     pub(crate) fn values_beside(&mut self, pool: &Pool, e: ExprId, symbol: SymId, model: &Model) -> ([u64; 256], usize) {
         let values = self.sweep.sweep_values_in(pool, e, symbol, model);
-        (values, self.work(pool, 256))
+        (values, self.work(256))
     }
 
     /// [`beside`](Self::beside) of several conditions among some values of the symbol, and how many vectors it took; a floating-point operation on
@@ -82,13 +82,13 @@ impl Tables {
     ) -> (Vec<Domain>, usize) {
         let tables = self.sweep.sweep_all(pool, conds, symbol, model, among.0);
         let tables = tables.into_iter().map(|table| Domain(table).and(among)).collect();
-        (tables, self.work(pool, among.count()))
+        (tables, self.work(among.count()))
     }
 
     /// What the last sweep over so many values cost, in vectors.
-    fn work(&self, pool: &Pool, values: u32) -> usize {
-        let of = |e: ExprId| (work_of(pool, e) * values as usize).div_ceil(256).max(1);
-        self.sweep.nodes().iter().map(|&e| of(e)).sum()
+    fn work(&self, values: u32) -> usize {
+        let (vectors, floats) = self.sweep.vectors();
+        vectors - floats + floats * (FLOAT_WORK * values as usize).div_ceil(256).max(1)
     }
 
     /// Keeps the tables of the expressions that survived a compaction.

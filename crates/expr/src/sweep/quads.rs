@@ -1,6 +1,7 @@
 //! The vectors of values of 65 to 128 bits, and of what is made of such: one loop over the values, the operator decided within.
 
-use super::{LANES, Lane, Lanes, Sweep};
+use super::Sweep;
+use super::lanes::{LANES, Lane, Lanes, fill};
 use crate::float;
 use crate::node::{ExprId, Kind, Op, Width, arithmetic, comparison};
 use crate::pool::Pool;
@@ -56,7 +57,11 @@ impl Sweep {
                 let (c, a, b) = (of(c), of(a), of(b));
                 std::array::from_fn(|i| if c.quad(i) != 0 { a.quad(i) } else { b.quad(i) })
             }
-            Kind::Float(op, a, b) => self.live.float(op, (pool.width(a), width), of(a), of(b), |value| value),
+            Kind::Float(op, a, b) => {
+                let mut out = [0; LANES];
+                self.live.float(op, (pool.width(a), width), of(a), of(b), &mut out, |value| value);
+                out
+            }
             arithmetic!(a, b) => {
                 let (op, a, b) = (pool.op(e), of(a), of(b));
                 std::array::from_fn(|i| apply(op, width, a.quad(i), b.quad(i)))
@@ -67,19 +72,22 @@ impl Sweep {
     }
 
     /// The vector of a node of at most 64 bits with an operand above.
-    pub(super) fn computed_of_wide<R: Lane>(&self, pool: &Pool, e: ExprId) -> [R; LANES] {
+    #[inline(never)]
+    pub(super) fn computed_of_wide<R: Lane>(&self, pool: &Pool, e: ExprId, out: &mut [R; LANES]) {
         let width = pool.width(e);
         let of = |operand: ExprId| self.lanes(pool, operand);
-        let narrow = |value: u128| R::from_u64((value & mask(width)) as u64);
+        let narrow = |value: u128| (value & mask(width)) as u64;
         match pool.kind(e) {
             Kind::Extract(a, lo) => {
                 let a = of(a);
-                std::array::from_fn(|i| narrow(a.quad(i) >> lo))
+                fill(out, |i| narrow(a.quad(i) >> lo));
             }
-            Kind::Float(op, a, b) => self.live.float(op, (pool.width(a), width), of(a), of(b), narrow),
+            Kind::Float(op, a, b) => {
+                self.live.float(op, (pool.width(a), width), of(a), of(b), out, |value| R::from_u64(narrow(value)));
+            }
             comparison!(a, b) => {
                 let (op, from, a, b) = (pool.op(e), pool.width(a), of(a), of(b));
-                std::array::from_fn(|i| narrow(apply(op, from, a.quad(i), b.quad(i))))
+                fill(out, |i| narrow(apply(op, from, a.quad(i), b.quad(i))));
             }
             _ => unreachable!("no other operator makes less of more than 64 bits"),
         }
