@@ -11,20 +11,22 @@ pub struct Budget {
     pub nodes: u64,
     /// Gates of the query, new or not: one that has more is not given to the SAT solver.
     pub cone: u64,
+    /// The query was given up before, with a smaller budget: only what that bounded is tried again.
+    pub again: bool,
     /// Asked again and again while work goes on.
     pub stop: Stop,
 }
 
 impl Default for Budget {
     fn default() -> Budget {
-        Budget { conflicts: 200_000, nodes: 8_000_000, cone: u64::MAX, stop: Stop::never() }
+        Budget { conflicts: 200_000, nodes: 8_000_000, cone: u64::MAX, again: false, stop: Stop::never() }
     }
 }
 
 impl Budget {
     /// No bound but the graph's own (2^30 nodes).
     pub fn unlimited() -> Budget {
-        Budget { conflicts: u64::MAX, nodes: u64::MAX, cone: u64::MAX, stop: Stop::never() }
+        Budget { conflicts: u64::MAX, nodes: u64::MAX, cone: u64::MAX, again: false, stop: Stop::never() }
     }
 
     /// The default amounts of work, and a signal to give up.

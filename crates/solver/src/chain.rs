@@ -24,27 +24,29 @@ pub(crate) struct Stage {
     run: fn(&mut Solver, &mut Pool, &mut Query<'_>) -> Option<Answer>,
     /// Whether its answers cost enough to be remembered by the cache and the recent models.
     remember: bool,
+    /// A larger budget is nothing to it, and trying costs: it is not tried again ([`Budget::again`]).
+    once: bool,
 }
 
 // One more stage: a file in `stage/`, a row here, a flag in `Config`; `tests/stages.rs` then compares on with off.
 #[rustfmt::skip]
 pub(crate) static CHAIN: [Stage; 16] = [
-    Stage { name: "log",           enabled: |_| true,          run: log::run,           remember: false },
-    Stage { name: "constant",      enabled: |_| true,          run: constant::run,      remember: false },
-    Stage { name: "substitution",  enabled: |c| c.substitution,  run: substitute::run,    remember: false },
-    Stage { name: "known bits",    enabled: |c| c.known_bits,    run: known_bits::run,    remember: false },
-    Stage { name: "byte domain",   enabled: |c| c.byte_domain,   run: byte_domain::run,   remember: false },
-    Stage { name: "independence",  enabled: |_| true,          run: independence::run,  remember: false },
-    Stage { name: "cache",         enabled: |c| c.cache,         run: cache::run,         remember: false },
-    Stage { name: "recent models", enabled: |c| c.recent_models, run: recent_models::run, remember: true },
-    Stage { name: "enumeration",   enabled: |c| c.enumeration,   run: enumerate::run,     remember: true },
-    Stage { name: "abstraction",   enabled: |c| c.abstraction,   run: abstraction::run,   remember: true },
-    Stage { name: "neighbours",    enabled: |c| c.neighbours,    run: neighbours::run,    remember: true },
-    Stage { name: "value sets",    enabled: |c| c.value_sets,    run: value_sets::run,    remember: true },
-    Stage { name: "search",        enabled: |c| c.search,        run: search::run,        remember: true },
-    Stage { name: "short backend", enabled: |c| c.search,        run: backend::short,     remember: true },
-    Stage { name: "deep search",   enabled: |c| c.search,        run: search::deep,       remember: true },
-    Stage { name: "backend",       enabled: |_| true,          run: backend::run,       remember: true },
+    Stage { name: "log",           enabled: |_| true,          run: log::run,           remember: false, once: false },
+    Stage { name: "constant",      enabled: |_| true,          run: constant::run,      remember: false, once: false },
+    Stage { name: "substitution",  enabled: |c| c.substitution,  run: substitute::run,    remember: false, once: false },
+    Stage { name: "known bits",    enabled: |c| c.known_bits,    run: known_bits::run,    remember: false, once: false },
+    Stage { name: "byte domain",   enabled: |c| c.byte_domain,   run: byte_domain::run,   remember: false, once: false },
+    Stage { name: "independence",  enabled: |_| true,          run: independence::run,  remember: false, once: false },
+    Stage { name: "cache",         enabled: |c| c.cache,         run: cache::run,         remember: false, once: false },
+    Stage { name: "recent models", enabled: |c| c.recent_models, run: recent_models::run, remember: true, once: false },
+    Stage { name: "enumeration",   enabled: |c| c.enumeration,   run: enumerate::run,     remember: true, once: false },
+    Stage { name: "abstraction",   enabled: |c| c.abstraction,   run: abstraction::run,   remember: true, once: true },
+    Stage { name: "neighbours",    enabled: |c| c.neighbours,    run: neighbours::run,    remember: true, once: false },
+    Stage { name: "value sets",    enabled: |c| c.value_sets,    run: value_sets::run,    remember: true, once: true },
+    Stage { name: "search",        enabled: |c| c.search,        run: search::run,        remember: true, once: true },
+    Stage { name: "short backend", enabled: |c| c.search,        run: backend::short,     remember: true, once: true },
+    Stage { name: "deep search",   enabled: |c| c.search,        run: search::deep,       remember: true, once: true },
+    Stage { name: "backend",       enabled: |_| true,          run: backend::run,       remember: true, once: false },
 ];
 
 impl Solver {
@@ -71,6 +73,7 @@ impl Solver {
     fn first_answer(&mut self, pool: &mut Pool, query: &mut Query<'_>) -> (usize, Answer) {
         for (at, stage) in CHAIN.iter().enumerate() {
             if (stage.enabled)(&self.config)
+                && !(stage.once && query.budget.again)
                 && let Some(answer) = (stage.run)(self, pool, query)
             {
                 return (at, answer);

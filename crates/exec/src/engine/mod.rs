@@ -363,7 +363,7 @@ impl Explorer {
         let all = Budget { conflicts: self.core.config.query_conflicts, ..Budget::until(control.solver_stop()) };
         let short = self.core.short(&all, flip.given_up);
         let is_short = short.is_some();
-        let budget = short.unwrap_or(all);
+        let budget = Budget { again: flip.given_up > 0, ..short.unwrap_or(all) };
         if flip.checked == Checked::NotYet {
             self.core.stats.solver_checks += 1;
             match self.core.solver.check(&mut self.core.pool, &flip.path, flip.cond, &flip.model, &budget) {
