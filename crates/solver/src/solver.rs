@@ -11,9 +11,9 @@ use crate::path::PathCondition;
 use crate::ranges;
 use crate::stage::abstraction::Abstraction;
 use crate::stage::cache::Cache;
+use crate::stage::credit::Credits;
 use crate::stage::known_bits;
 use crate::stage::recent_models::RecentModels;
-use crate::stage::search::Credits;
 use crate::stage::substitute::Replaced;
 use crate::stats::Stats;
 use crate::tables::Tables;
@@ -28,7 +28,7 @@ pub struct Solver {
     pub tables: Tables,
     pub(crate) replaced: Replaced,
     pub(crate) abstraction: Abstraction,
-    pub(crate) searches: Credits,
+    pub(crate) credits: Credits,
     pub(crate) cache: Cache,
     pub(crate) recent: RecentModels,
     pub(crate) backend: Box<dyn Backend>,
@@ -53,7 +53,7 @@ impl Solver {
     pub fn with_backend(config: Config, backend: Box<dyn Backend>) -> Solver {
         Solver {
             abstraction: Abstraction::new(&config),
-            searches: Credits::default(),
+            credits: Credits::default(),
             config,
             stats: Stats::default(),
             evaluator: Evaluator::new(),
@@ -145,7 +145,7 @@ impl Solver {
         self.tables.clear();
         self.cache.clear();
         self.recent.clear();
-        self.searches = Credits::default();
+        self.credits = Credits::default();
         self.forget_pool();
     }
 

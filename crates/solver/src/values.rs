@@ -34,10 +34,11 @@ const MOST_LEVELS: u32 = 64;
 /// The values, ascending.
 type Values = Rc<[u64]>;
 
-/// Is the 1-bit condition false whatever values the domains leave? `false`: not known.
-pub(crate) fn refuted(pool: &Pool, pc: &PathCondition, tables: &mut Tables, cond: ExprId) -> bool {
+/// Is the 1-bit condition false whatever values the domains leave? `false`: not known. And how many operations it took.
+pub(crate) fn refuted(pool: &Pool, pc: &PathCondition, tables: &mut Tables, cond: ExprId) -> (bool, usize) {
     let mut sets = Sets { pool, pc, tables, known: FxHashMap::default(), work: 0, most_work: MOST_WORK, most_pairs: MOST_PAIRS };
-    sets.of(cond, MOST_LEVELS).is_some_and(|values| values[..] == [0])
+    let is_refuted = sets.of(cond, MOST_LEVELS).is_some_and(|values| values[..] == [0]);
+    (is_refuted, sets.work)
 }
 
 /// A superset of the values under the path condition, ascending; `None`: too many, or too costly to know. It does not depend on a model.

@@ -6,6 +6,7 @@ pub(crate) mod byte_domain;
 pub(crate) mod cache;
 pub(crate) mod constant;
 pub(crate) mod costly;
+pub(crate) mod credit;
 pub(crate) mod enumerate;
 pub(crate) mod independence;
 pub(crate) mod known_bits;

@@ -11,6 +11,7 @@ use crate::answer::Answer;
 use crate::domain::Domain;
 use crate::query::Query;
 use crate::solver::Solver;
+use crate::stage::credit::{Credit, Credits};
 
 /// Symbols that may get values.
 const MOST_SYMBOLS: usize = 8;
@@ -25,37 +26,6 @@ const SHORT: usize = 15_000;
 const OF_THREE: usize = 100_000;
 /// After the SAT solver had a short time for the query.
 const DEEP: usize = 400_000;
-
-/// Searches in vain after which searches are seldom tried, and how many of those an answer makes up for.
-const MOST_IN_VAIN: i32 = 32;
-const ANSWER: i32 = 4;
-/// From then on, one query in so many is searched.
-const SELDOM: u32 = 16;
-
-/// How well short and deep searches did.
-#[derive(Default)]
-pub(crate) struct Credits {
-    short: Credit,
-    deep: Credit,
-}
-
-/// How well searches of one kind did: in some programs nearly every one is in vain.
-#[derive(Default)]
-struct Credit {
-    in_vain: i32,
-    passed: u32,
-}
-
-impl Credit {
-    fn is_due(&mut self) -> bool {
-        self.passed = (self.passed + 1) % SELDOM;
-        self.in_vain < MOST_IN_VAIN || self.passed == 0
-    }
-
-    fn note(&mut self, answered: bool) {
-        self.in_vain = (self.in_vain + if answered { -ANSWER } else { 1 }).clamp(0, MOST_IN_VAIN);
-    }
-}
 
 /// A condition that links several symbols: the goal, or one of the slice.
 struct Link {
@@ -92,7 +62,7 @@ struct Spent;
 
 /// Before the SAT solver is asked.
 pub(crate) fn run(solver: &mut Solver, pool: &mut Pool, query: &mut Query<'_>) -> Option<Answer> {
-    search(solver, pool, query, SHORT, |credits| &mut credits.short)
+    search(solver, pool, query, SHORT, |credits| &mut credits.short_search)
 }
 
 /// After the SAT solver had a short time for it.
@@ -101,7 +71,7 @@ pub(crate) fn deep(solver: &mut Solver, pool: &mut Pool, query: &mut Query<'_>) 
     if query.symbols.len() <= FEW {
         return None;
     }
-    search(solver, pool, query, DEEP, |credits| &mut credits.deep)
+    search(solver, pool, query, DEEP, |credits| &mut credits.deep_search)
 }
 
 fn search(
@@ -112,7 +82,7 @@ fn search(
     credit: fn(&mut Credits) -> &mut Credit,
 ) -> Option<Answer> {
     let few = query.symbols.len() <= FEW;
-    if !is_small(pool, query) || !few && !credit(&mut solver.searches).is_due() {
+    if !is_small(pool, query) || !few && !credit(&mut solver.credits).is_due() {
         return None;
     }
     let most_work = match query.symbols.len() {
@@ -125,7 +95,7 @@ fn search(
     let mut wanted = Wanted::Any(None);
     let ended = search.descend(solver, search.all(), &domains, query.base, &mut wanted);
     if !few {
-        credit(&mut solver.searches).note(ended.is_ok());
+        credit(&mut solver.credits).note(ended.is_ok(), 1);
     }
     match (ended, wanted) {
         (Err(Spent), _) => None,

@@ -11,8 +11,12 @@ use crate::values;
 
 pub(crate) fn run(solver: &mut Solver, pool: &mut Pool, query: &mut Query<'_>) -> Option<Answer> {
     // One byte alone has been decided by its domain.
-    if solver.config.byte_domain && pool.support(query.goal).len() <= 1 || !values::refuted(pool, query.pc, &mut solver.tables, query.goal)
-    {
+    if solver.config.byte_domain && pool.support(query.goal).len() <= 1 || !solver.credits.value_sets.is_due() {
+        return None;
+    }
+    let (is_refuted, work) = values::refuted(pool, query.pc, &mut solver.tables, query.goal);
+    solver.credits.value_sets.note(is_refuted, work);
+    if !is_refuted {
         return None;
     }
     let used = known_bits::alone(pool, query);
