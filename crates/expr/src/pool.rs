@@ -54,6 +54,8 @@ pub struct Pool {
     names: FxHashMap<Box<str>, u32>,
     pub(crate) arrays: Vec<Array>,
     array_ids: FxHashMap<Box<[ExprId]>, ArrayId>,
+    /// Those of constants, by their values.
+    byte_array_ids: FxHashMap<Box<[u8]>, ArrayId>,
     array_elems: usize,
     pub(crate) supports: Supports,
     pub(crate) simplifying: bool,
@@ -89,6 +91,7 @@ impl Pool {
             names: FxHashMap::default(),
             arrays: Vec::new(),
             array_ids: FxHashMap::default(),
+            byte_array_ids: FxHashMap::default(),
             array_elems: 0,
             supports: Supports::new(),
             simplifying: true,
@@ -192,6 +195,18 @@ impl Pool {
         });
         self.array_ids.insert(elems.into(), id);
         self.array_elems += 2 * elems.len();
+        id
+    }
+
+    /// The array of these constants, as [`array`](Self::array).
+    pub fn array_of_bytes(&mut self, bytes: &[u8]) -> ArrayId {
+        if let Some(&id) = self.byte_array_ids.get(bytes) {
+            return id;
+        }
+        let elems: Vec<ExprId> = bytes.iter().map(|&byte| self.bits(8, byte.into())).collect();
+        let id = self.array(&elems);
+        self.byte_array_ids.insert(bytes.into(), id);
+        self.array_elems += bytes.len() / 4;
         id
     }
 

@@ -5,7 +5,7 @@
 
 pub(super) mod operations;
 
-use wryneck_expr::ExprId;
+use wryneck_expr::{ArrayId, ExprId};
 use wryneck_ir::{Inst, Part};
 
 use super::pointer::{Object, Place, What};
@@ -261,16 +261,7 @@ fn load_in(cx: &mut Cx<'_>, object: &Object, offset: ExprId, size: u64) -> Resul
     if let Some(word) = table::load_element(cx, object, offset, size, low, high)? {
         return Ok(word);
     }
-    let mut bytes = Vec::with_capacity((high - low + size) as usize);
-    let overhangs = may_overhang(cx, object.base, size);
-    for i in low..high + size {
-        match byte_at(cx, object.base + i) {
-            Some(e) => bytes.push(e),
-            None if overhangs => bytes.push(cx.core.pool.bits(8, 0)),
-            None => return Err(pointer::bad_offset(cx, object, i, 1, false).into()),
-        }
-    }
-    let array = cx.core.pool.array(&bytes);
+    let array = array_in(cx, object, low, high + size, size)?;
     let mut parts = Vec::with_capacity(size as usize);
     for i in 0..size {
         let shift = cx.core.pool.bits(64, i.wrapping_sub(low));
@@ -278,6 +269,24 @@ fn load_in(cx: &mut Cx<'_>, object: &Object, offset: ExprId, size: u64) -> Resul
         parts.push(cx.core.pool.read(array, index));
     }
     Ok(joined(cx, &parts))
+}
+
+/// The bytes of an object from `low` to `high`, as an array that values of `size` bytes are read from.
+fn array_in(cx: &mut Cx<'_>, object: &Object, low: u64, high: u64, size: u64) -> Result<ArrayId, Stop> {
+    let mut values = vec![0; (high - low) as usize];
+    if cx.state.memory.space.read(object.base + low, &mut values) {
+        return Ok(cx.core.pool.array_of_bytes(&values));
+    }
+    let mut bytes = Vec::with_capacity(values.len());
+    let overhangs = may_overhang(cx, object.base, size);
+    for i in low..high {
+        match byte_at(cx, object.base + i) {
+            Some(e) => bytes.push(e),
+            None if overhangs => bytes.push(cx.core.pool.bits(8, 0)),
+            None => return Err(pointer::bad_offset(cx, object, i, 1, false).into()),
+        }
+    }
+    Ok(cx.core.pool.array(&bytes))
 }
 
 /// Writes a value of any width, little-endian. May decide and fault; asks the solver only for symbolic addresses.
