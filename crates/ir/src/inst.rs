@@ -224,7 +224,7 @@ ops! {
     /// The program stops itself here by a trap instruction (`ud2`, `llvm.trap`); `a` says which.
     Trap "trap" Ends (No, Str, No, No);
     /// dst = a, an address that came from the object which begins at address `b`; `c` is its number with the code source
-    /// ([`CodeSource::object`](crate::CodeSource::object)). What an engine checks bounds by, where machine code computes addresses.
+    /// ([`Objects::object`](crate::Objects::object)). What an engine checks bounds by, where machine code computes addresses.
     Anchor "anchor" Next (Word, Word, Word, Imm);
     /// Stands behind a call that may be unwound: dst = 0 when the call returns, 1 when an exception lands here. Symbol `a` is the table
     /// of what the landing pad catches ([`pad`](crate::pad)).

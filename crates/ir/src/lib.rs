@@ -21,7 +21,7 @@ pub mod verify;
 #[cfg(test)]
 mod samples;
 
-pub use code_source::{ActiveCall, Calling, CodeObject, CodeSource, Convention, NoCode, Transfer};
+pub use code_source::{ActiveCall, Calling, CodeObject, CodeSource, ControlFlow, Convention, Lowering, NoCode, Objects, Transfer};
 pub use inst::{ATOMIC, FcmpPred, Inst, NONE, Op, Operand, Part, Round, limbs};
 pub use module::*;
 

@@ -3,7 +3,7 @@
 //! To the analysis a call is an effect of its function, and control continues at the return address.
 
 use rustc_hash::FxHashMap;
-use wryneck_ir::{Convention, Transfer, limbs};
+use wryneck_ir::{Calling, Convention, Transfer, limbs};
 
 use crate::cpu::Cpu;
 use crate::error::MachineError;
@@ -14,18 +14,20 @@ use crate::registers::RegisterFile;
 #[derive(Default)]
 pub struct Ways {
     transfers: FxHashMap<u32, Transfer>,
-    /// By return address: a block that ends with a call.
-    calls: FxHashMap<u64, u32>,
+    /// By return address: a block that ends with a call, and whether programs begin by it.
+    calls: FxHashMap<u64, (u32, bool)>,
     /// Addresses that may not be lifted yet.
     beyond: Vec<u64>,
 }
 
 impl Ways {
-    /// Adds new blocks: calls with their return addresses, parts of returns, and blocks that only jump to an address.
-    pub fn grow(&mut self, grown: &Grown) {
+    /// Adds new blocks: calls with their return addresses, parts of returns, and blocks that only jump to an address. `begins`: whether the call
+    /// with a return address is one by which programs begin.
+    pub fn grow(&mut self, grown: &Grown, begins: &dyn Fn(u64) -> bool) {
         for &(back, block) in &grown.calls {
-            self.transfers.insert(block, Transfer::Call { back });
-            self.calls.insert(back, block);
+            let begins = begins(back);
+            self.transfers.insert(block, Transfer::Call { back, begins });
+            self.calls.insert(back, (block, begins));
             self.beyond.push(back);
         }
         grown.returns.iter().for_each(|block| _ = self.transfers.insert(*block, Transfer::Return));
@@ -39,8 +41,8 @@ impl Ways {
         self.transfers.get(&block).copied().unwrap_or(Transfer::Inside)
     }
 
-    /// A block that ends with a call with this return address.
-    pub fn call_to(&self, back: u64) -> Option<u32> {
+    /// A block that ends with a call with this return address, and whether programs begin by it.
+    pub fn call_to(&self, back: u64) -> Option<(u32, bool)> {
         self.calls.get(&back).copied()
     }
 
@@ -61,8 +63,8 @@ impl Ways {
     }
 }
 
-/// The slots of the calling convention's registers.
-pub fn convention(cpu: &Cpu, registers: &RegisterFile) -> Result<Convention, MachineError> {
+/// The slots of the calling convention's registers; `calling`: how functions are called from outside.
+pub fn convention(cpu: &Cpu, registers: &RegisterFile, calling: Option<Calling>) -> Result<Convention, MachineError> {
     let limb = |name: &&str| registers.named(name).map(|r| r.limb);
     // A number is at the low end of its register.
     let float =
@@ -76,6 +78,8 @@ pub fn convention(cpu: &Cpu, registers: &RegisterFile) -> Result<Convention, Mac
         floats: floats(cpu.call.floats)?,
         count_of_floats: limb(&cpu.call.count_of_floats)?,
         stack_pointer: limb(&cpu.stack_pointer)?,
+        scratch: [registers.limbs_of(cpu.call.scratch)?, registers.limbs_of(cpu.call.vectors)?],
+        calling,
         saved: cpu.call.saved.iter().map(limb).collect::<Result<_, _>>()?,
         thread: limb(&cpu.call.thread)?,
     })

@@ -37,7 +37,6 @@ mod ranges;
 pub mod recognise;
 pub mod registers;
 mod relocate;
-mod result;
 pub mod scope;
 mod shape;
 mod simplify;
@@ -55,8 +54,11 @@ use std::rc::Rc;
 
 use rustc_hash::{FxHashMap, FxHasher};
 use wryneck_ir::build::{FunctionDef, ModuleBuilder, Names};
-use wryneck_ir::code_source::{Data, FrameVariables, LoopPast, ReadBytes, Taken, Unaddressed, ValueUses};
-use wryneck_ir::{ActiveCall, Calling, CodeObject, CodeSource, Convention, Module, NoCode, SymbolId, Transfer, function_flags, linkage};
+use wryneck_ir::code_source::{Data, FrameVariables, LoopPast, ReadBytes, Stack, Taken, Unaddressed, ValueUses};
+use wryneck_ir::{
+    ActiveCall, Calling, CodeObject, ControlFlow, Convention, Lowering, Module, NoCode, Objects, SymbolId, Transfer, function_flags,
+    linkage,
+};
 
 pub use elf::{Elf, Segment};
 pub use error::MachineError;
@@ -70,7 +72,7 @@ use calls::{BAD_RETURN, Calls, RETURNED, Shadowed};
 use flow::Ways;
 use growth::{Grown, Session};
 use lift::Surroundings;
-use pcode::{Decoder, Space, Varnode};
+use pcode::{Decoder, Instruction, Space, Varnode};
 use place::Places;
 use recognise::Recognition;
 use registers::RegisterFile;
@@ -102,14 +104,12 @@ pub struct MachineProgram {
     recognition: Recognition,
     /// Functions whose calls and returns are observed.
     told: Recognition,
-    /// The shadow stack, if there is one, and how calls from outside are made.
+    /// The shadow stack, if there is one.
     calls: Option<Calls>,
-    calling: Option<Calling>,
+    convention: Convention,
     /// The known bounds of variables, if bounds are on, and the registers that addresses are computed from.
     variables: Variables,
     addressed_by: anchor::Registers,
-    /// Blocks that end with calls, by return address; none for calls before `main`.
-    call_sites: FxHashMap<u64, Option<u32>>,
     /// How control leaves blocks.
     ways: Ways,
     loops_past: uses::LoopsPast,
@@ -198,10 +198,11 @@ impl MachineProgram {
             Calls { stack, bad_return: declared(BAD_RETURN), returned }
         });
         let calling = shadowed.map(|stack| calling(&elf, &registers, stack)).transpose()?;
+        let convention = flow::convention(elf.cpu, &registers, calling)?;
         let symbol = m.symbol(FUNCTION);
         let params = registers.params();
         // It returns to its caller from outside.
-        let (flags, ret_width) = if calling.is_some() { (0, 64) } else { (function_flags::NO_RETURN, 0) };
+        let (flags, ret_width) = if convention.calling.is_some() { (0, 64) } else { (function_flags::NO_RETURN, 0) };
         let def = FunctionDef { name: FUNCTION, params: &params, ret_width, flags: flags | function_flags::GROWS, loc: 0 };
         let mut b = m.function(symbol, linkage::STRONG, def)?;
         let entry = b.block();
@@ -212,7 +213,6 @@ impl MachineProgram {
         let function = b.finish()?;
         let ModuleBuilder { module, names } = m;
         let (blocks, named) = (FxHashMap::default(), FxHashMap::default());
-        let (call_sites, addresses) = (FxHashMap::default(), Vec::new());
         Ok((
             MachineProgram {
                 elf,
@@ -226,15 +226,14 @@ impl MachineProgram {
                 recognition,
                 told,
                 calls,
-                calling,
+                convention,
                 variables: Variables::default(),
                 addressed_by,
-                call_sites,
                 ways: Ways::default(),
                 loops_past: uses::LoopsPast::default(),
                 ends: OnceCell::new(),
                 walks_frames: OnceCell::new(),
-                addresses,
+                addresses: Vec::new(),
                 blocks,
                 ahead: Ahead::default(),
                 named,
@@ -277,7 +276,7 @@ impl MachineProgram {
 
     /// Whether this address returns to a caller from outside.
     fn goes_back(&self, address: u64) -> bool {
-        self.calling.as_ref().is_some_and(|calling| calling.back == address)
+        self.convention.calling.as_ref().is_some_and(|calling| calling.back == address)
     }
 
     /// Returns to outside, with what the result's register has.
@@ -297,6 +296,24 @@ impl MachineProgram {
     pub fn address_of(&self, instruction: u32) -> Option<u64> {
         let before = self.addresses.partition_point(|(first, _)| *first <= instruction).checked_sub(1)?;
         Some(self.addresses[before].1)
+    }
+
+    /// The instruction at an address of the program's files, if code may be there.
+    pub fn instruction(&self, address: u64) -> Option<Instruction> {
+        let segment = self.elf.segment(address).filter(|s| s.executable)?;
+        let rest = segment.bytes.get(usize::try_from(address - segment.base).ok()?..)?;
+        self.decoder.decode(address, &rest[..rest.len().min(self.elf.cpu.max_instruction)]).ok()
+    }
+
+    /// Where a register of the file is in the register space.
+    pub fn register(&self, name: &str) -> Option<Varnode> {
+        let r = self.registers.named(name).ok()?;
+        Some(Varnode { space: Space::Register, offset: r.offset, size: r.size })
+    }
+
+    /// The frame pointer of a function that keeps one, by its first instructions.
+    pub fn frame_pointer_of(&self, function: &elf::Symbol) -> Option<Varnode> {
+        self.register(self.elf.cpu.frame_pointer.0).filter(|_| frames::keeps_frame_pointer(&self.elf, function))
     }
 
     /// The instructions around the one at an address: this many before it and after it.
@@ -389,15 +406,7 @@ fn calling(elf: &Elf, registers: &RegisterFile, stack: Shadowed) -> Result<Calli
     for (name, value) in cpu.initial.iter().chain(&own) {
         initial[limb(name)?] = *value;
     }
-    Ok(Calling {
-        initial,
-        instruction_pointer: limb(cpu.instruction_pointer)?,
-        stack_pointer: limb(cpu.stack_pointer)?,
-        arguments: cpu.call.arguments.iter().map(|name| limb(name)).collect::<Result<_, _>>()?,
-        scratch: [registers.limbs_of(cpu.call.scratch)?, registers.limbs_of(cpu.call.vectors)?],
-        back: BACK,
-        shadow: stack.shadow.wrapping_sub(stack.base),
-    })
+    Ok(Calling { initial, instruction_pointer: limb(cpu.instruction_pointer)?, back: BACK, shadow: stack.shadow.wrapping_sub(stack.base) })
 }
 
 /// The bytes an instruction may have at an address: as many as are there, up to `max`.
@@ -411,7 +420,7 @@ fn bytes_at(read: ReadBytes<'_>, address: u64, max: usize) -> Vec<u8> {
     bytes
 }
 
-impl CodeSource for MachineProgram {
+impl Lowering for MachineProgram {
     fn block_at(&mut self, address: u64, module: &mut Module, read: ReadBytes<'_>) -> Result<u32, NoCode> {
         if let Some(&block) = self.blocks.get(&Start::at(address)) {
             return Ok(block);
@@ -423,19 +432,18 @@ impl CodeSource for MachineProgram {
             Some(grown) => grown,
             None => self.grow(address, module, read)?,
         };
-        self.ways.grow(&grown);
-        let Grown { new, calls, addresses, .. } = grown;
+        let begins = |back: u64| self.elf.function(back.wrapping_sub(1)).is_some_and(|f| BEGIN.contains(&f.name.as_str()));
+        self.ways.grow(&grown, &begins);
+        let Grown { new, addresses, .. } = grown;
         self.addresses.extend(addresses);
         self.named.extend(new.iter().filter(|(start, _)| !start.told).map(|(start, block)| (*block, start.address)));
         self.blocks.extend(new);
-        let begins = |back: u64| self.elf.function(back.wrapping_sub(1)).is_some_and(|f| BEGIN.contains(&f.name.as_str()));
-        let sites = calls.into_iter().map(|(back, block)| (back, (!begins(back)).then_some(block)));
-        self.call_sites.extend(sites.collect::<Vec<_>>());
         self.blocks.get(&Start::at(address)).copied().ok_or_else(|| NoCode::NotExecutable(address, " without code".to_owned()))
     }
 
-    fn elsewhere(&self, address: u64) -> Option<&str> {
-        self.elf.linked.outside_at(address).map(|o| o.name.as_str())
+    fn take_beyond(&mut self) -> Vec<u64> {
+        let beyond = self.ways.take_beyond();
+        beyond.into_iter().filter(|address| self.block_of(*address).is_none() && self.check(*address).is_ok()).collect()
     }
 
     fn map_code(&mut self, address: u64, bytes: Vec<u8>, name: &str) -> bool {
@@ -454,14 +462,6 @@ impl CodeSource for MachineProgram {
         true
     }
 
-    fn any_function(&self) -> Option<u64> {
-        self.elf.linked.any_function()
-    }
-
-    fn calling(&self) -> Option<&Calling> {
-        self.calling.as_ref()
-    }
-
     fn executable(&self) -> Vec<(u64, u64)> {
         let mut ranges: Vec<(u64, u64)> = Vec::new();
         for s in self.elf.segments.iter().filter(|s| s.executable && !s.writable) {
@@ -473,13 +473,46 @@ impl CodeSource for MachineProgram {
         ranges
     }
 
+    fn any_function(&self) -> Option<u64> {
+        self.elf.linked.any_function()
+    }
+
+    fn address_of(&self, instruction: u32) -> Option<u64> {
+        MachineProgram::address_of(self, instruction)
+    }
+}
+
+impl Objects for MachineProgram {
     fn object(&self, number: u32) -> Option<&CodeObject> {
         self.variables.object(number)
+    }
+
+    fn has_returned(&self, number: u32, base: u64, read: ReadBytes<'_>) -> bool {
+        let (Some(Calls { stack, .. }), Some(back)) = (self.calls, self.variables.return_address(number)) else { return false };
+        calls::is_over(stack, base.wrapping_add_signed(back), read)
+    }
+
+    fn frame_variables(&self, address: u64) -> Option<FrameVariables> {
+        let walks = *self.walks_frames.get_or_init(|| frames::are_walked(&self.elf));
+        self.variables.frame(address).filter(|_| !walks)
     }
 
     fn data(&self, address: u64) -> Option<Data> {
         let symbol = self.elf.data_over(address)?;
         Some(Data { name: symbol.name.clone(), address: symbol.address, size: symbol.size })
+    }
+
+    fn unaddressed(&self) -> Vec<Unaddressed> {
+        unaddressed::unaddressed(&self.elf)
+    }
+
+    fn stack(&self) -> Option<Stack> {
+        let stack = self.calls?.stack;
+        Some(Stack { base: stack.base, size: stack.size, shadow: (stack.shadow, stack.size + calls::SPARE) })
+    }
+
+    fn elsewhere(&self, address: u64) -> Option<&str> {
+        self.elf.linked.outside_at(address).map(|o| o.name.as_str())
     }
 
     fn has_function(&self, name: &str) -> Option<bool> {
@@ -488,46 +521,16 @@ impl CodeSource for MachineProgram {
         (self.elf.interpreter.is_none() && functions().next().is_some()).then(|| functions().any(|symbol| symbol.name == name))
     }
 
-    fn unaddressed(&self) -> Vec<Unaddressed> {
-        unaddressed::unaddressed(&self.elf)
+    fn has_destructors(&self) -> bool {
+        // The compiler's own start has one.
+        let sections = self.elf.segments.iter().filter(|s| s.name.starts_with(".fini_array"));
+        sections.map(|s| s.size).sum::<u64>() > 8
     }
+}
 
-    fn frame_variables(&self, address: u64) -> Option<FrameVariables> {
-        let walks = *self.walks_frames.get_or_init(|| frames::are_walked(&self.elf));
-        self.variables.frame(address).filter(|_| !walks)
-    }
-
-    fn has_returned(&self, number: u32, base: u64, read: ReadBytes<'_>) -> bool {
-        let (Some(Calls { stack, .. }), Some(back)) = (self.calls, self.variables.return_address(number)) else { return false };
-        calls::is_over(stack, base.wrapping_add_signed(back), read)
-    }
-
-    fn address_of(&self, instruction: u32) -> Option<u64> {
-        MachineProgram::address_of(self, instruction)
-    }
-
-    fn looks_at_result(&self, instruction: u32) -> bool {
-        self.address_of(instruction).is_none_or(|call| self.is_looked_at(call))
-    }
-
-    fn is_behind_function(&self, address: u64) -> bool {
-        self.ends.get_or_init(|| frames::ends(&self.elf)).binary_search(&address).is_ok()
-    }
-
-    fn uses_of_result(&self, instruction: u32) -> Option<ValueUses> {
-        MachineProgram::uses_of_result(self, self.address_of(instruction)?)
-    }
-
-    fn loop_past(&self, taken: Taken) -> Option<Rc<LoopPast>> {
-        MachineProgram::loop_past(self, taken)
-    }
-
-    fn stack(&self) -> Option<(u64, u64)> {
-        self.calls.map(|calls| (calls.stack.base, calls.stack.size))
-    }
-
-    fn shadow(&self) -> Option<(u64, u64)> {
-        self.calls.map(|calls| (calls.stack.shadow, calls.stack.size + calls::SPARE))
+impl ControlFlow for MachineProgram {
+    fn block_of(&self, address: u64) -> Option<u32> {
+        self.blocks.get(&Start::at(address)).copied()
     }
 
     fn transfer(&self, block: u32) -> Transfer {
@@ -536,19 +539,6 @@ impl CodeSource for MachineProgram {
 
     fn call_blocks(&self) -> Vec<u32> {
         self.ways.calls()
-    }
-
-    fn begins(&self, block: u32) -> bool {
-        matches!(self.ways.of(block), Transfer::Call { back } if self.call_sites.get(&back) == Some(&None))
-    }
-
-    fn block_of(&self, address: u64) -> Option<u32> {
-        self.blocks.get(&Start::at(address)).copied()
-    }
-
-    fn take_beyond(&mut self) -> Vec<u64> {
-        let beyond = self.ways.take_beyond();
-        beyond.into_iter().filter(|address| self.block_of(*address).is_none() && self.check(*address).is_ok()).collect()
     }
 
     fn names_of(&self, block: u32) -> Vec<(String, bool)> {
@@ -561,28 +551,32 @@ impl CodeSource for MachineProgram {
         self.block_of(function.address)
     }
 
-    fn has_destructors(&self) -> bool {
-        // The compiler's own start has one.
-        let sections = self.elf.segments.iter().filter(|s| s.name.starts_with(".fini_array"));
-        sections.map(|s| s.size).sum::<u64>() > 8
+    fn is_behind_function(&self, address: u64) -> bool {
+        self.ends.get_or_init(|| frames::ends(&self.elf)).binary_search(&address).is_ok()
     }
 
-    fn convention(&self) -> Option<Convention> {
-        flow::convention(self.elf.cpu, &self.registers).ok()
+    fn convention(&self) -> Option<&Convention> {
+        Some(&self.convention)
     }
 
-    fn active_calls(&self, limb: &dyn Fn(usize) -> Option<u64>, read: ReadBytes<'_>) -> Vec<ActiveCall> {
+    fn calls_in_progress(&self, limb: &dyn Fn(usize) -> Option<u64>, read: ReadBytes<'_>, most: usize) -> Vec<ActiveCall> {
         let (Some(Calls { stack, .. }), Some(pointer)) = (self.calls, limb(self.stack_limb)) else { return Vec::new() };
-        let active = calls::in_progress(stack, pointer, read, usize::MAX).into_iter();
-        active.rev().map(|(base, back)| ActiveCall { base, block: self.ways.call_to(back) }).collect()
+        let call = |(base, back)| {
+            let site = self.ways.call_to(back);
+            ActiveCall {
+                base,
+                block: site.map(|(block, _)| block),
+                is_outer: self.goes_back(back) || site.is_some_and(|(_, begins)| begins),
+            }
+        };
+        calls::in_progress(stack, pointer, read, most).into_iter().map(call).collect()
     }
 
-    fn calls_in_progress(&self, limb: &dyn Fn(usize) -> Option<u64>, read: ReadBytes<'_>, most: usize) -> Vec<u32> {
-        let (Some(Calls { stack, .. }), Some(pointer)) = (self.calls, limb(self.stack_limb)) else { return Vec::new() };
-        let backs = calls::in_progress(stack, pointer, read, most).into_iter();
-        // What runs before `main` is no part of the program. Below a call from outside is its caller.
-        let here = backs.take_while(|(_, back)| !self.goes_back(*back));
-        let sites = here.filter_map(|(_, back)| self.call_sites.get(&back).copied());
-        sites.map_while(|site| site).collect()
+    fn uses_of_result(&self, instruction: u32) -> Option<ValueUses> {
+        MachineProgram::uses_of_result(self, self.address_of(instruction)?)
+    }
+
+    fn loop_past(&self, taken: Taken) -> Option<Rc<LoopPast>> {
+        MachineProgram::loop_past(self, taken)
     }
 }

@@ -140,12 +140,9 @@ impl MachineProgram {
 
     fn roles(&self) -> Option<Roles> {
         let cpu = self.elf.cpu;
-        let named = |name: &str| {
-            let r = self.registers.named(name).ok()?;
-            Some(Varnode { space: Space::Register, offset: r.offset, size: r.size })
-        };
-        let saved = cpu.call.saved.iter().filter_map(|name| named(name)).collect();
-        Some(Roles { stack: named(cpu.stack_pointer)?, frame: named(cpu.frame_pointer.0)?, result: named(cpu.call.result)?, saved })
+        let saved = cpu.call.saved.iter().filter_map(|name| self.register(name)).collect();
+        let [stack, frame, result] = [cpu.stack_pointer, cpu.frame_pointer.0, cpu.call.result].map(|name| self.register(name));
+        Some(Roles { stack: stack?, frame: frame?, result: result?, saved })
     }
 
     /// Whether an instruction has a register as an operand: of those that we lift ourselves no more is known.

@@ -4,7 +4,7 @@ mod common;
 
 use common::compile;
 use wryneck_ir::verify::{verify, verify_growth};
-use wryneck_ir::{CodeSource, NoCode};
+use wryneck_ir::{Lowering, NoCode};
 use wryneck_machine::link::{self, Elsewhere};
 use wryneck_machine::{Elf, MachineError, MachineProgram, Process};
 

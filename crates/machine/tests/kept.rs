@@ -5,7 +5,7 @@ mod common;
 use std::ops::Range;
 
 use common::compile;
-use wryneck_ir::{CodeSource, Module, file};
+use wryneck_ir::{ControlFlow, Lowering, Module, file};
 use wryneck_machine::elf::INTERPRETER_BASE;
 use wryneck_machine::{Elf, Kept, Known, MachineProgram, load};
 

@@ -17,7 +17,7 @@ use wryneck_expr::{Evaluator, ExprId, Model, Pool, Remap};
 use wryneck_ir::build::{CallDef, Callee, FunctionBuilder, Names, Slot};
 use wryneck_ir::code_source::ReadBytes;
 use wryneck_ir::link::{Program, Unit};
-use wryneck_ir::{CodeSource, Module, NoCode, limbs};
+use wryneck_ir::{ControlFlow, Lowering, Module, NoCode, Objects, limbs};
 use wryneck_solver::Solver;
 
 use crate::case::{Base, Operand};
@@ -104,7 +104,11 @@ struct Behind {
     widths: Vec<u32>,
 }
 
-impl CodeSource for Behind {
+impl Objects for Behind {}
+
+impl ControlFlow for Behind {}
+
+impl Lowering for Behind {
     fn block_at(&mut self, address: u64, module: &mut Module, _: ReadBytes<'_>) -> Result<u32, NoCode> {
         let stop = self.names.symbol(module, STOP);
         let function = module.functions.len() as u32 - 1;

@@ -50,11 +50,11 @@ fn forget_on_stack(arg: Value, cx: &mut Cx<'_>) {
     {
         return;
     }
-    if let Some((base, size)) = stack
-        && at.checked_sub(base).is_some_and(|offset| offset + 8 <= size)
-        && pointer::object_at(cx, at).is_some_and(|object| object.base == base)
+    if let Some(stack) = stack
+        && at.checked_sub(stack.base).is_some_and(|offset| offset + 8 <= stack.size)
+        && pointer::object_at(cx, at).is_some_and(|object| object.base == stack.base)
     {
-        forget(base, (at, first + 8 - at), false, cx);
+        forget(stack.base, (at, first + 8 - at), false, cx);
     }
 }
 

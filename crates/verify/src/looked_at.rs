@@ -5,6 +5,8 @@
 //! loads and stores counts as a check. The search covers all paths of the function, not just the one that ran. Cost: the operations after
 //! the call, once for each location of the value.
 
+pub mod machine_code;
+
 use std::collections::BTreeSet;
 
 use wryneck_exec::{CodePos, Image};

@@ -1,7 +1,7 @@
 //! The rule unchecked-results: a program checks what a function reports about its success.
 //!
 //! Each call of such a function that returns is an event. It is a violation if no path from the call checks its result ([`looked_at`]; for
-//! machine code, [`wryneck_ir::CodeSource`]). This is a property of the call site: a call is not reported if some path checks its result.
+//! machine code, [`looked_at::machine_code`]). This is a property of the call site: a call is not reported if some path checks its result.
 //! `(void)` does not count as a check. The functions are those that glibc marks `warn_unused_result`, and those whose failure loses data
 //! (CWE-252). `close`, `fclose`, `fflush` and output to streams are not among them, because programs rightly check `ferror` once, at the
 //! end.
@@ -83,7 +83,7 @@ impl Checker for Unchecked {
         let mut known = self.looked_at.borrow_mut();
         let (image, source) = (&cx.core.image, cx.core.code_source.as_ref().filter(|_| cx.core.image.is_machine_code(call.pos.func)));
         let looked_at = *known.entry(call.pos).or_insert_with(|| match source {
-            Some(source) => source.borrow().looks_at_result(places::instruction(image, call.pos)),
+            Some(source) => looked_at::machine_code::looked_at(&*source.borrow(), places::instruction(image, call.pos)),
             None => looked_at::looked_at(image, call.pos),
         });
         let event = if looked_at { CHECKED } else { IGNORED };

@@ -7,7 +7,7 @@ use rustc_hash::{FxHashMap, FxHashSet};
 use wryneck_expr::Pool;
 use wryneck_ir::code_source::ReadBytes;
 use wryneck_ir::link::{Program, Target, UndefId};
-use wryneck_ir::{self as ir, CodeSource, NoCode};
+use wryneck_ir::{self as ir, Lowering, NoCode};
 
 use crate::ground::code::{Callee, Code, Context, PreparedEdge};
 use crate::ground::globals;
@@ -302,7 +302,7 @@ impl Image {
     }
 
     /// The way to a code address in `func`, the program's last function, which grows by what `source` lowers for it.
-    pub fn edge_to(&mut self, func: u32, address: u64, source: &mut dyn CodeSource, read: ReadBytes<'_>) -> Result<PreparedEdge, NoCode> {
+    pub fn edge_to(&mut self, func: u32, address: u64, source: &mut dyn Lowering, read: ReadBytes<'_>) -> Result<PreparedEdge, NoCode> {
         let place = self.program.functions()[func as usize];
         if !self.is_machine_code(func) {
             return Err(NoCode::Unsupported("a computed jump in code that is not machine code".into()));

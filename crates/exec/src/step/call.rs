@@ -333,9 +333,9 @@ fn skip(cx: &mut Cx<'_>, name: &str, site: &Site) -> Result<Option<Value>, Stop>
 fn comes_back_behind_function(cx: &Cx<'_>) -> bool {
     let Some(source) = cx.core.code_source.as_ref().filter(|_| cx.core.image.is_machine_code(cx.pos().func)) else { return false };
     let source = source.borrow();
-    let Some(calling) = source.calling() else { return false };
+    let Some(convention) = source.convention() else { return false };
     let code = cx.core.image.code(cx.pos().func);
-    let (pointer, tag) = cx.state.frame().get(code.consts.len() + calling.stack_pointer);
+    let (pointer, tag) = cx.state.frame().get(code.consts.len() + convention.stack_pointer);
     let mut back = [0; 8];
     tag == 0 && cx.state.memory.space.read(pointer, &mut back) && source.is_behind_function(u64::from_le_bytes(back))
 }

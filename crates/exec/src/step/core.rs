@@ -420,7 +420,8 @@ impl Core {
                     // Constants have the first slots, parameters those behind them.
                     let first = self.image.code(pos.func).consts.len();
                     let limb = |n: usize| frame.concrete(first + n);
-                    source.borrow().calls_in_progress(&limb, &read, most)
+                    let active = source.borrow().calls_in_progress(&limb, &read, most).into_iter();
+                    active.take_while(|call| !call.is_outer).filter_map(|call| call.block).collect()
                 }
                 false => Vec::new(),
             };
@@ -437,7 +438,9 @@ impl Core {
         let (Some(source), Some((func, code))) = (&self.code_source, self.image.machine_code()) else { return Vec::new() };
         let Some(frame) = state.frames.iter().find(|frame| frame.func() == func) else { return Vec::new() };
         let limb = |n: usize| frame.concrete(code.consts.len() + n);
-        source.borrow().active_calls(&limb, &|at, out| state.memory.space.read(at, out))
+        let mut active = source.borrow().calls_in_progress(&limb, &|at, out| state.memory.space.read(at, out), usize::MAX);
+        active.reverse();
+        active
     }
 
     /// Lowers what fixed branches of machine code lead to and what its calls come back to, all that can be found so. Needs the image unshared.

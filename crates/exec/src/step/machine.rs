@@ -4,7 +4,7 @@
 //! frame of machine code below it, or the initial registers. Its stack pointer lies below the used part of the stack. The return address
 //! is one whose code returns from that frame, so the caller gets a result as from any other function.
 
-use wryneck_ir::{CALL_BACK, Calling};
+use wryneck_ir::{CALL_BACK, Calling, CodeSource, Convention};
 
 use super::frame;
 use super::run::entered;
@@ -27,9 +27,9 @@ pub enum Called {
 /// Has the machine code that the path is in go on with another stack. `false`: it is none.
 pub fn set_stack_pointer(cx: &mut Cx<'_>, pointer: u64) -> bool {
     let func = cx.pos().func;
-    let convention = cx.core.code_source.as_ref().and_then(|source| source.borrow().convention());
-    let Some(convention) = convention.filter(|_| cx.core.image.is_machine_code(func)) else { return false };
-    let slot = cx.core.image.code(func).consts.len() + convention.stack_pointer;
+    let limb = cx.core.code_source.as_ref().and_then(|source| Some(source.borrow().convention()?.stack_pointer));
+    let Some(limb) = limb.filter(|_| cx.core.image.is_machine_code(func)) else { return false };
+    let slot = cx.core.image.code(func).consts.len() + limb;
     cx.state.dirty = true;
     cx.state.frame_mut().put(slot, (pointer, 0));
     true
@@ -38,8 +38,9 @@ pub fn set_stack_pointer(cx: &mut Cx<'_>, pointer: u64) -> bool {
 /// The function that a call of this address reaches; `None` if there is none.
 pub(super) fn called_at(cx: &Cx<'_>, address: u64) -> Option<Called> {
     let function = || cx.core.image.callee_at(address).map(Called::Function);
-    let is_code = |source: &dyn wryneck_ir::CodeSource| {
-        source.calling().is_some() && source.executable().iter().any(|(base, size)| address.wrapping_sub(*base) < *size)
+    let is_code = |source: &dyn CodeSource| {
+        source.convention().is_some_and(|convention| convention.calling.is_some())
+            && source.executable().iter().any(|(base, size)| address.wrapping_sub(*base) < *size)
     };
     let code = cx.core.code_source.as_ref().is_some_and(|source| is_code(&*source.borrow()));
     if code { Some(Called::MachineCode(address)) } else { function() }
@@ -47,16 +48,18 @@ pub(super) fn called_at(cx: &Cx<'_>, address: u64) -> Option<Called> {
 
 /// Begins the machine code at an address with these arguments. The caller's operation is already the one after the call.
 pub(super) fn enter(cx: &mut Cx<'_>, address: u64, args: &[Value], dst: u32, ret_width: u32) -> Result<(), Stop> {
-    let calling = cx.core.code_source.as_ref().and_then(|source| source.borrow().calling().cloned());
-    let Some(calling) = calling else { return Err(PathEnd::Internal("machine code that cannot be called".into()).into()) };
+    let convention = cx.core.code_source.as_ref().and_then(|source| source.borrow().convention().cloned());
+    let Some(Convention { calling: Some(calling), arguments, stack_pointer, .. }) = convention else {
+        return Err(PathEnd::Internal("machine code that cannot be called".into()).into());
+    };
     let image = cx.core.image.clone();
     let Some((_, code)) = image.machine_code() else { return Err(PathEnd::Internal("no machine code".into()).into()) };
     let mut limbs = registers(cx, &calling, code.func, code.consts.len());
-    let stack = match limbs[calling.stack_pointer] {
+    let stack = match limbs[stack_pointer] {
         (pointer, 0) => pointer,
         _ => return Err(PathEnd::Unsupported("a call back to machine code while the stack pointer is symbolic".into()).into()),
     };
-    let (registers, pushed) = args.split_at(args.len().min(calling.arguments.len()));
+    let (registers, pushed) = args.split_at(args.len().min(arguments.len()));
     let registers: Vec<Tagged> = registers.iter().map(|arg| word(cx, *arg)).collect();
     let pointer = (stack.wrapping_sub(RED_ZONE + 8 * pushed.len() as u64) & !15).wrapping_sub(8);
     memory::write_concrete(cx, pointer, &calling.back.to_le_bytes())?;
@@ -71,8 +74,8 @@ pub(super) fn enter(cx: &mut Cx<'_>, address: u64, args: &[Value], dst: u32, ret
     }
     memory::write_concrete(cx, pointer.wrapping_add(calling.shadow), &calling.back.to_le_bytes())?;
     limbs[calling.instruction_pointer] = (address, 0);
-    limbs[calling.stack_pointer] = (pointer, 0);
-    calling.arguments.iter().zip(registers).for_each(|(limb, arg)| limbs[*limb] = arg);
+    limbs[stack_pointer] = (pointer, 0);
+    arguments.iter().zip(registers).for_each(|(limb, arg)| limbs[*limb] = arg);
     frame::enter(cx.core, cx.state, code, &limbs, dst, ret_width)?;
     entered(cx.core, cx.state);
     Ok(())

@@ -7,7 +7,7 @@
 use std::rc::Rc;
 
 use wryneck_expr::ExprId;
-use wryneck_ir::{CodeSource, Inst};
+use wryneck_ir::{Inst, Objects};
 
 use super::memory::PAST;
 use super::resolve::{Candidate, Lead, Region};
@@ -268,7 +268,7 @@ pub fn bad_access(cx: &Cx<'_>, addr: u64, size: u64, write: bool) -> PathEnd {
 /// Whether an address lies where the stack of machine code would have to grow to.
 fn is_below_stack(cx: &Cx<'_>, addr: u64) -> bool {
     let stack = cx.core.code_source.as_ref().and_then(|source| source.borrow().stack());
-    stack.is_some_and(|(base, _)| (base - STACK_GUARD..base).contains(&addr))
+    stack.is_some_and(|stack| (stack.base - STACK_GUARD..stack.base).contains(&addr))
 }
 
 /// The fault of accessing `size` bytes at `offset` of an object that does not allow it.
@@ -404,7 +404,7 @@ pub fn add(cx: &mut Cx<'_>, inst: &Inst) -> Result<(), Stop> {
 /// Says which object of machine code an address came from: the address stays what it is.
 pub fn anchor(cx: &mut Cx<'_>, inst: &Inst) -> Result<(), Stop> {
     let (address, base) = (cx.wide_operand(inst.a, 64), cx.operand(inst.b, 64));
-    let size = |source: &dyn CodeSource| source.object(inst.c).map(|object| (object.size, object.before));
+    let size = |source: &dyn Objects| source.object(inst.c).map(|object| (object.size, object.before));
     let size = cx.core.code_source.as_ref().and_then(|source| size(&*source.borrow()));
     let result = match (base, size) {
         (Value::Bits(base), Some((size, before))) if cx.core.pool.as_ptr(address).is_none() => {

@@ -14,11 +14,11 @@ const REACH: u64 = 1 << 16;
 /// The stack pointer of the machine code on top, and the first address of the stack; `None` if it is symbolic or elsewhere.
 fn stack_pointer(cx: &Cx<'_>) -> Option<(u64, u64)> {
     let source = cx.core.code_source.as_ref()?.borrow();
-    let (base, size) = source.stack()?;
-    let slot = scratch_slots(cx)? + source.calling()?.stack_pointer;
+    let stack = source.stack()?;
+    let slot = scratch_slots(cx)? + source.convention()?.stack_pointer;
     let frame = cx.state.frames.last()?;
     let pointer = frame.concrete(slot)?;
-    (pointer.wrapping_sub(base) < size).then_some((base, pointer))
+    stack.contains(pointer).then_some((stack.base, pointer))
 }
 
 /// The slot of the first register in the frame on top, if machine code is on top.
@@ -36,7 +36,7 @@ pub(crate) fn forget(cx: &mut Cx<'_>, args: &[Value]) {
         cx.state.approximates("a function of the C library is given the place of an ended call");
     }
     forget_below_stack(cx);
-    let limbs = cx.core.code_source.as_ref().and_then(|source| Some(source.borrow().calling()?.scratch.clone()));
+    let limbs = cx.core.code_source.as_ref().and_then(|source| Some(source.borrow().convention()?.scratch.clone()));
     let (Some([words, vectors]), Some(first)) = (limbs, scratch_slots(cx)) else { return };
     // Words are told apart by the call, because two calls leave different results. Vectors would cost too much memory so.
     let after = format!("{MARK}a register after the replaced function at instruction {}", cx.state.instructions);

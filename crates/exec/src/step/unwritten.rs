@@ -141,7 +141,7 @@ pub(crate) fn require_inside(cx: &mut Cx<'_>, pointer: Value, e: ExprId) -> Resu
         return Ok(());
     }
     let stack = cx.core.code_source.as_ref().and_then(|source| source.borrow().stack());
-    if matches!((pointer, stack), (Value::Bits(at), Some((base, size))) if at.wrapping_sub(base) < size) {
+    if matches!((pointer, stack), (Value::Bits(at), Some(stack)) if stack.contains(at)) {
         return Ok(());
     }
     let mut outside = unwritten_in(cx, e);

@@ -108,7 +108,7 @@ const AT_EXIT: [&str; 4] = ["atexit", "on_exit", "__cxa_atexit", "at_quick_exit"
 
 impl Facts {
     pub fn new(source: Rc<RefCell<dyn CodeSource>>, summaries: Summaries, inside_libraries: bool) -> Facts {
-        let (shadow, event_at_exit) = (source.borrow().shadow(), source.borrow().has_destructors());
+        let (stack, event_at_exit) = (source.borrow().stack(), source.borrow().has_destructors());
         Facts {
             source,
             summaries,
@@ -121,7 +121,7 @@ impl Facts {
             functions: FxHashMap::default(),
             owner: FxHashMap::default(),
             summarised: FxHashMap::default(),
-            layout: Layout::of(shadow),
+            layout: Layout::of(stack),
         }
     }
 
@@ -214,7 +214,7 @@ impl Facts {
 
     /// The call that ends a block, if one does.
     pub fn called(&self, image: &Image, block: u32) -> Option<Called> {
-        let Transfer::Call { back } = self.transfer(block) else { return None };
+        let Transfer::Call { back, .. } = self.transfer(block) else { return None };
         let last = self.inst(image, self.ops(image, block).end - 1);
         let (module, function) = image.function(self.func);
         let direct = (last.operator() == Some(Op::Br)).then(|| module.edges.range(function.edges)[last.a as usize].block);

@@ -10,8 +10,8 @@
 use rustc_hash::FxHashMap;
 use wryneck_exec::State;
 use wryneck_exec::ground::memory::page::Byte;
-use wryneck_ir::CodeSource;
-use wryneck_ir::code_source::Unaddressed;
+use wryneck_ir::Objects;
+use wryneck_ir::code_source::{Stack, Unaddressed};
 
 use super::effects::{self, ANY, NAMED};
 use crate::flow::ObjectId;
@@ -51,8 +51,7 @@ const NO_TEXT: [&str; 5] = [".text", ".init", ".fini", ".plt", ".bss"];
 
 #[derive(Default)]
 pub struct Layout {
-    /// The shadow stack: its lowest address and its size.
-    shadow: Option<(u64, u64)>,
+    stack: Option<Stack>,
     /// Addresses and lengths of memory that nothing writes.
     constant: Vec<(u64, u64)>,
     /// By address: words that are constant.
@@ -73,17 +72,17 @@ pub struct Layout {
 }
 
 impl Layout {
-    pub fn of(shadow: Option<(u64, u64)>) -> Layout {
-        Layout { shadow, ..Layout::default() }
+    pub fn of(stack: Option<Stack>) -> Layout {
+        Layout { stack, ..Layout::default() }
     }
 
     /// Computes the layout of a program, once, from a path's state.
-    pub fn find(&mut self, source: &dyn CodeSource, state: &State) {
+    pub fn find(&mut self, source: &dyn Objects, state: &State) {
         if std::mem::replace(&mut self.known, true) {
             return;
         }
         let statics = &state.memory.statics;
-        self.find_texts(source, state);
+        self.find_texts(state);
         let constant = statics.iter().filter(|s| !s.writable || ARRAYS.contains(&&*s.name));
         self.constant.extend(constant.map(|s| (s.base, s.size)));
         for variable in source.unaddressed() {
@@ -96,8 +95,7 @@ impl Layout {
             }
         }
         // Variables lie neither on the stack nor on its shadow.
-        let is_stack = |base: u64| self.is_shadow(base) || source.stack().is_some_and(|(stack, _)| stack == base);
-        let writable = || statics.iter().filter(|s| s.writable && !is_stack(s.base));
+        let writable = || statics.iter().filter(|s| s.writable && !self.is_stack(s.base));
         if writable().map(|s| s.size).sum::<u64>() > MOST {
             return;
         }
@@ -147,9 +145,8 @@ impl Layout {
     }
 
     /// Reads the texts of a program.
-    fn find_texts(&mut self, source: &dyn CodeSource, state: &State) {
-        let is_stack = |base: u64| self.is_shadow(base) || source.stack().is_some_and(|(stack, _)| stack == base);
-        let statics: Vec<_> = state.memory.statics.iter().filter(|s| !is_stack(s.base) && !NO_TEXT.contains(&&*s.name)).collect();
+    fn find_texts(&mut self, state: &State) {
+        let statics: Vec<_> = state.memory.statics.iter().filter(|s| !self.is_stack(s.base) && !NO_TEXT.contains(&&*s.name)).collect();
         if statics.iter().map(|s| s.size).sum::<u64>() > MOST {
             self.any_format = Dangers { writes: true, fails: true };
             return;
@@ -182,7 +179,11 @@ impl Layout {
     }
 
     pub fn is_shadow(&self, base: u64) -> bool {
-        self.shadow.is_some_and(|(shadow, _)| shadow == base)
+        self.stack.is_some_and(|stack| stack.shadow.0 == base)
+    }
+
+    fn is_stack(&self, base: u64) -> bool {
+        self.stack.is_some_and(|stack| stack.base == base) || self.is_shadow(base)
     }
 
     /// The value of a word that is constant, if it is known.
@@ -203,7 +204,7 @@ impl Layout {
     /// Memory that never changes, or that the program itself cannot reach.
     pub fn is_hidden(&self, address: u64) -> bool {
         let constant = || self.variable(address).is_some_and(|variable| !variable.written);
-        self.shadow.iter().chain(&self.constant).any(|part| contains(part, address)) || constant()
+        self.stack.iter().map(|stack| &stack.shadow).chain(&self.constant).any(|part| contains(part, address)) || constant()
     }
 
     /// The part of memory that an address lies in. Only some kinds of writes reach the tables and the variables above.
@@ -241,7 +242,7 @@ mod tests {
     fn parts_of_memory_are_told_apart() {
         let named = |address, size, written| Unaddressed { address, size, written };
         let layout = Layout {
-            shadow: Some((0x100, 0x10)),
+            stack: Some(Stack { base: 0x600, size: 8, shadow: (0x100, 0x10) }),
             constant: vec![(0x200, 8)],
             streams: [Some(1), Some(2), Some(3)],
             tables: vec![(0x300, 4)],

@@ -384,7 +384,7 @@ impl<'a> Walk<'a, '_, Over<'a, '_>> {
         let image = self.code.path.image;
         let block = self.code.facts.block_of(op);
         let main = self.frames.get(call + 1).is_some_and(|inner| self.code.facts.is_main(self.code.function(inner)));
-        if main && self.code.facts.source.borrow().begins(block) {
+        if main && matches!(self.code.facts.transfer(block), Transfer::Call { begins: true, .. }) {
             return (Rc::new(Effects { exits: true, ..Effects::default() }), false);
         }
         match self.frames[call].call.clone() {

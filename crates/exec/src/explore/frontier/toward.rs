@@ -40,7 +40,7 @@ impl Frontier {
             coverage: &core.coverage,
             tree: &core.tree,
             image: &core.image,
-            source: source.as_deref(),
+            flow: source.as_deref().map(|source| source as _),
             goals,
             work: core.stats.work(),
         })

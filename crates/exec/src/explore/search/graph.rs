@@ -2,9 +2,8 @@
 
 use std::collections::VecDeque;
 
-use wryneck_ir::code_source::Transfer;
 use wryneck_ir::link::Target;
-use wryneck_ir::{CodeSource, Module, Op};
+use wryneck_ir::{ControlFlow, Module, Op, Transfer};
 
 use crate::ground::image::Image;
 
@@ -18,7 +17,7 @@ pub(super) struct Graph {
 
 impl Graph {
     /// Takes in the blocks that the image has gained. Whether there were any.
-    pub(super) fn grow(&mut self, image: &Image, source: Option<&dyn CodeSource>) -> bool {
+    pub(super) fn grow(&mut self, image: &Image, flow: Option<&dyn ControlFlow>) -> bool {
         let known = self.before.len() as u32;
         if known == image.blocks {
             return false;
@@ -29,16 +28,16 @@ impl Graph {
         for func in first..functions {
             self.add(image, func, known);
         }
-        let Some(source) = source else { return true };
+        let Some(flow) = flow else { return true };
         let base = image.first_block_of(functions - 1);
         for block in known.max(base)..image.blocks {
-            match source.transfer(block - base) {
-                Transfer::To(address) | Transfer::Call { back: address } => self.open.push((block, address)),
+            match flow.transfer(block - base) {
+                Transfer::To(address) | Transfer::Call { back: address, .. } => self.open.push((block, address)),
                 Transfer::Inside | Transfer::Return => {}
             }
         }
         let before = &mut self.before;
-        self.open.retain(|(from, address)| match source.block_of(*address) {
+        self.open.retain(|(from, address)| match flow.block_of(*address) {
             Some(to) => {
                 before[(base + to) as usize].push(*from);
                 false

@@ -13,7 +13,7 @@ mod seeded;
 
 use std::rc::Rc;
 
-use wryneck_ir::CodeSource;
+use wryneck_ir::ControlFlow;
 
 use crate::ground::image::{CodePos, Image};
 use crate::ground::tree::Tree;
@@ -49,7 +49,7 @@ pub struct View<'a> {
     pub tree: &'a Tree,
     pub image: &'a Image,
     /// Of machine code.
-    pub source: Option<&'a dyn CodeSource>,
+    pub flow: Option<&'a dyn ControlFlow>,
     /// Blocks to be reached.
     pub goals: &'a [u32],
     /// Instructions and decisions so far, weighed as in a batch.
@@ -58,7 +58,7 @@ pub struct View<'a> {
 
 impl View<'_> {
     fn grow(&self, graph: &mut graph::Graph) -> bool {
-        graph.grow(self.image, self.source)
+        graph.grow(self.image, self.flow)
     }
 }
 

@@ -6,13 +6,13 @@
 //! result counts as checked. So no result is reported that may be checked. Cost: the instructions after the call, once for each location
 //! of the value.
 
+use std::any::Any;
 use std::collections::BTreeSet;
 
-use crate::MachineProgram;
-use crate::elf::Symbol;
-use crate::frames::keeps_frame_pointer;
-use crate::opcode::BoolOp;
-use crate::pcode::{Destination, Instruction, IntOp, OpCode, Space, Varnode};
+use wryneck_ir::CodeSource;
+use wryneck_machine::MachineProgram;
+use wryneck_machine::elf::Symbol;
+use wryneck_machine::pcode::{BoolOp, Destination, Instruction, IntOp, OpCode, Space, Varnode};
 
 /// The most instructions that are followed after one call.
 const MAX_STEPS: usize = 100_000;
@@ -40,21 +40,21 @@ struct Function<'p> {
     returns_nothing: bool,
 }
 
-impl MachineProgram {
-    /// Whether anything after the call at an address checks its result.
-    pub(crate) fn is_looked_at(&self, call: u64) -> bool {
-        let (Some(function), Some(it)) = (Function::of(self, call), self.instruction(call)) else { return true };
-        match it.calls() {
-            true => function.search(it.next()).is_err(),
-            // A function that ends with a jump to another one returns that one's result.
-            false => !function.returns_nothing,
-        }
-    }
+/// Whether anything after the call that an instruction of the module was lowered from checks the call's result. Unknown: yes.
+pub fn looked_at(source: &(dyn CodeSource + 'static), instruction: u32) -> bool {
+    // Another source has no instructions to read.
+    let source: &dyn Any = source;
+    let Some(program) = source.downcast_ref::<MachineProgram>() else { return true };
+    program.address_of(instruction).is_none_or(|call| is_looked_at(program, call))
+}
 
-    pub(crate) fn instruction(&self, address: u64) -> Option<Instruction> {
-        let segment = self.elf.segment(address).filter(|s| s.executable)?;
-        let rest = segment.bytes.get(usize::try_from(address - segment.base).ok()?..)?;
-        self.decoder.decode(address, &rest[..rest.len().min(self.elf.cpu.max_instruction)]).ok()
+/// Whether anything after the call at an address checks its result.
+fn is_looked_at(program: &MachineProgram, call: u64) -> bool {
+    let (Some(function), Some(it)) = (Function::of(program, call), program.instruction(call)) else { return true };
+    match it.calls() {
+        true => function.search(it.next()).is_err(),
+        // A function that ends with a jump to another one returns that one's result.
+        false => !function.returns_nothing,
     }
 }
 
@@ -62,18 +62,13 @@ impl<'p> Function<'p> {
     fn of(program: &'p MachineProgram, address: u64) -> Option<Function<'p>> {
         let symbol = program.elf.function(address).filter(|f| address - f.address < f.size)?;
         let cpu = program.elf.cpu;
-        let register = |name: &str| {
-            let r = program.registers.named(name).ok()?;
-            Some(Varnode { space: Space::Register, offset: r.offset, size: r.size })
-        };
-        let frame_pointer = register(cpu.frame_pointer.0).filter(|_| keeps_frame_pointer(&program.elf, symbol));
         Some(Function {
             program,
             symbol,
-            frame_pointer,
-            result: register(cpu.call.result)?,
-            arguments: cpu.call.arguments.iter().filter_map(|name| register(name)).collect(),
-            saved: cpu.call.saved.iter().filter_map(|name| register(name)).collect(),
+            frame_pointer: program.frame_pointer_of(symbol),
+            result: program.register(cpu.call.result)?,
+            arguments: cpu.call.arguments.iter().filter_map(|name| program.register(name)).collect(),
+            saved: cpu.call.saved.iter().filter_map(|name| program.register(name)).collect(),
             returns_nothing: program.elf.dwarf.iter().any(|d| d.returns_nothing(symbol.address)),
         })
     }
