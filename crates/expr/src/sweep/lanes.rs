@@ -1,6 +1,6 @@
 //! Vectors of 256 values, and the loops over them.
 //!
-//! The operator is decided outside of each loop, and results are written in place, so the compiler makes vector code of them: of three kinds,
+//! The operator is decided outside of each loop, and results are written in place, so the compiler makes vector code of them: of two kinds,
 //! among which the processor is asked at run time (`multiversion`).
 
 use multiversion::multiversion;
@@ -105,13 +105,13 @@ impl Lanes<'_> {
 }
 
 /// The vector of a node of at most 8 bits from those of its operands.
-#[multiversion(targets("x86_64+avx512f+avx512bw+avx512dq+avx512vl", "x86_64+avx2"))]
+#[multiversion(targets("x86_64+avx2"))]
 pub(super) fn bytes(sweep: &Sweep, pool: &Pool, e: ExprId, sym: SymId, out: &mut [u8; LANES]) {
     computed(sweep, pool, e, sym, out);
 }
 
 /// The same of 9 to 64 bits.
-#[multiversion(targets("x86_64+avx512f+avx512bw+avx512dq+avx512vl", "x86_64+avx2"))]
+#[multiversion(targets("x86_64+avx2"))]
 pub(super) fn words(sweep: &Sweep, pool: &Pool, e: ExprId, sym: SymId, out: &mut [u64; LANES]) {
     computed(sweep, pool, e, sym, out);
 }
