@@ -28,7 +28,9 @@ pub use ground::image::{CodePos, Image};
 pub use ground::job::{Deferral, Deferred, Job};
 pub use ground::path_end::{Fault, FaultKind, Limit, PathEnd};
 pub use ground::places::{Does, SourcePos};
-pub use ground::{chain, code, config, digest, globals, image, job, path_end, places, prefix, sharing, stacks, thread_locals, tree};
+pub use ground::{
+    chain, code, config, digest, globals, image, job, machine_code, path_end, places, prefix, sharing, stacks, thread_locals, tree,
+};
 pub use relevance::pruner::{Begun, Continuations, Pruner, Subsumer, Traced, Wanted};
 pub use relevance::pruning::Pruning;
 pub use relevance::{pruning, subsume};

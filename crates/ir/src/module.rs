@@ -70,7 +70,7 @@ pub mod function_flags {
     pub const LIBRARY: u32 = 4;
     /// The result is a float.
     pub const RETURNS_FLOAT: u32 = 8;
-    /// Machine code: it grows while the program runs, so it is the last function of the last module.
+    /// Machine code: it grows while the program runs, so it is the last function of its module.
     pub const GROWS: u32 = 16;
 
     pub const ALL: u32 = NO_RETURN | VARIADIC | LIBRARY | RETURNS_FLOAT | GROWS;

@@ -21,9 +21,8 @@ pub struct LineMap {
     before: BTreeSet<(String, u32)>,
 }
 
-/// A function whose blocks are lowered while it runs.
+/// Machine code: its blocks are lowered while it runs.
 struct Growing {
-    func: u32,
     /// Blocks that are in `lines`.
     known: u32,
     /// Places in `lines`.
@@ -112,9 +111,8 @@ impl LineMap {
         }
     }
 
-    /// Of machine code, the program's last function, which has these lines.
+    /// Of machine code, which has these lines.
     pub fn of_machine_code(image: &Image, lines: &[(String, u32)]) -> LineMap {
-        let func = (image.program.functions().len() as u32).saturating_sub(1);
         let mut files: BTreeMap<&str, Arc<str>> = BTreeMap::new();
         let lines = lines.iter().map(|(file, line)| {
             let file = files.entry(file).or_insert_with(|| file.as_str().into()).clone();
@@ -126,7 +124,7 @@ impl LineMap {
             lines,
             functions: Vec::new(),
             blocks: Vec::new(),
-            growing: Some(Growing { func, known: 0, lines: index }),
+            growing: Some(Growing { known: 0, lines: index }),
             before: BTreeSet::new(),
         };
         map.grow(image);
@@ -140,12 +138,11 @@ impl LineMap {
 
     /// Takes in what was lowered since it was last asked.
     pub fn grow(&mut self, image: &Image) {
-        let Some(Growing { func, known, lines: index }) = &mut self.growing else { return };
-        let (module, f) = image.function(*func);
-        let first = image.first_block_of(*func);
+        let (Some(Growing { known, lines: index }), Some(machine)) = (&mut self.growing, image.machine_code()) else { return };
+        let (module, f) = image.function(machine.func);
         let new = &module.blocks.range(f.blocks)[*known as usize..];
         let mut names = Files::default();
-        for (block, b) in (first + *known..).zip(new) {
+        for (block, b) in (machine.first_block + *known..).zip(new) {
             positions_of(module, b.insts, |file, line, library| {
                 let file = names.name(module, file);
                 let next = self.lines.len();

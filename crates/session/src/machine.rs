@@ -229,7 +229,6 @@ impl Executable {
     pub fn link(self, name: String) -> Result<(Program, u32, MachineProgram)> {
         let mut units = vec![start::unit().context("the start is not well formed")?];
         units.extend(self.library.map(|module| Unit { name: "libc".into(), module, library: true }));
-        // What grows comes last.
         units.push(Unit { name, module: self.module, library: false });
         let program = Program::link(units)?;
         match program.lookup(start::ENTRY) {

@@ -5,6 +5,7 @@ use std::cell::RefCell;
 
 use wryneck_exec::code::FrameSlot;
 use wryneck_exec::ground::memory::Byte;
+use wryneck_exec::machine_code::MachineCode;
 use wryneck_exec::state::{Frame, State};
 use wryneck_exec::{CodePos, Core, places};
 use wryneck_expr::{Evaluator, ExprId};
@@ -70,16 +71,16 @@ fn plain(function: Vec<wryneck_machine::scope::Variable>) -> Vec<Variable> {
 
 impl Held<'_> {
     fn of_machine_code(&self, machine: &MachineProgram) -> Vec<InScope> {
-        let Some((func, code)) = self.core.image.machine_code() else { return Vec::new() };
+        let Some(MachineCode { func, code, .. }) = self.core.image.machine_code() else { return Vec::new() };
         let mut all = Vec::new();
         let mut op = None;
-        for frame in self.state.frames.iter().rev().filter(|frame| frame.func() == func) {
+        for frame in self.state.frames.iter().rev().filter(|frame| frame.func() == *func) {
             // Constants have the first slots, parameters those after them.
             let limb = |n: usize| self.slot(frame, code.consts.len() + n);
             // A caller's operation is the one after its call.
             let here = if op.is_none() && std::ptr::eq(self.state.frame(), &**frame) { frame.op() } else { frame.op().saturating_sub(1) };
             op = Some(here);
-            let instruction = places::instruction(&self.core.image, CodePos { func, op: here });
+            let instruction = places::instruction(&self.core.image, CodePos { func: *func, op: here });
             all.extend(machine.in_scope(instruction, &limb, &|at, out| self.read(at, out)));
         }
         all

@@ -5,12 +5,12 @@ use std::rc::Rc;
 
 use rustc_hash::{FxHashMap, FxHashSet};
 use wryneck_expr::Pool;
-use wryneck_ir::code_source::ReadBytes;
+use wryneck_ir as ir;
 use wryneck_ir::link::{Program, Target, UndefId};
-use wryneck_ir::{self as ir, Lowering, NoCode};
 
-use crate::ground::code::{Callee, Code, Context, PreparedEdge};
+use crate::ground::code::{Callee, Code, Context};
 use crate::ground::globals;
+use crate::ground::machine_code::MachineCode;
 use crate::ground::memory::{FUNC_BASE, GLOBAL_BASE, Memory, Static};
 
 /// A place in the code: operation `op` of function `func` of the program.
@@ -39,14 +39,14 @@ pub trait Models {
 pub struct Image {
     pub program: Program,
     codes: Vec<OnceCell<Box<Code>>>,
-    /// The function that is machine code.
-    machine: Option<u32>,
+    pub(super) machine: Option<Box<MachineCode>>,
     callees: Vec<Callee>,
     undefined: Vec<Option<u32>>,
     /// What each model stands for: the function it replaces, or the undefined symbol it defines.
     models: FxHashMap<u32, Callee>,
-    /// Number of each function's first block over the program.
+    /// Number of each function's first block over the program. Here machine code counts as if it had no block: its numbers come after all others.
     first_block: Vec<u32>,
+    /// Blocks of the program, those of machine code with them.
     pub blocks: u32,
     pub(super) global_addrs: Vec<u64>,
     /// Thread-local variables, as numbers of globals.
@@ -85,8 +85,11 @@ impl Image {
         for (n, f) in (0u32..).zip(functions) {
             let function = &program.units[f.unit as usize].module.functions[f.index as usize];
             first_block.push(blocks);
-            blocks += function.blocks.count;
-            machine = machine.or((function.flags & ir::function_flags::GROWS != 0).then_some(n));
+            if machine.is_none() && function.flags & ir::function_flags::GROWS != 0 {
+                machine = Some(n);
+            } else {
+                blocks += function.blocks.count;
+            }
         }
         let mut models = FxHashMap::default();
         let mut callees = Vec::with_capacity(functions.len());
@@ -106,7 +109,7 @@ impl Image {
         }
         let mut image = Image {
             codes: functions.iter().map(|_| OnceCell::new()).collect(),
-            machine,
+            machine: None,
             callees,
             undefined,
             models,
@@ -125,6 +128,10 @@ impl Image {
         };
         globals::place(&mut image);
         globals::fill(&mut image, pool);
+        if let Some(func) = machine {
+            image.machine = Some(Box::new(MachineCode::new(&image, func)));
+            image.blocks += image.function(func).1.blocks.count;
+        }
         image
     }
 
@@ -293,53 +300,31 @@ impl Image {
         }
     }
 
-    /// The function, prepared (on first use).
+    /// The function, prepared: machine code from the beginning, others on first use.
     pub fn code(&self, func: u32) -> &Code {
-        self.codes[func as usize].get_or_init(|| {
-            let index = self.program.functions()[func as usize].index as usize;
-            preparing(self, func, |cx| Box::new(Code::prepare(cx, index)))
-        })
+        let cell = &self.codes[func as usize];
+        match (cell.get(), &self.machine) {
+            (Some(code), _) => code,
+            (None, Some(machine)) if machine.func == func => &machine.code,
+            (None, _) => cell.get_or_init(|| Box::new(prepared(self, func, self.first_block[func as usize]))),
+        }
     }
 
-    /// The way to a code address in `func`, the program's last function, which grows by what `source` lowers for it.
-    pub fn edge_to(&mut self, func: u32, address: u64, source: &mut dyn Lowering, read: ReadBytes<'_>) -> Result<PreparedEdge, NoCode> {
-        let place = self.program.functions()[func as usize];
-        if !self.is_machine_code(func) {
-            return Err(NoCode::Unsupported("a computed jump in code that is not machine code".into()));
-        }
-        let module = &mut self.program.units[place.unit as usize].module;
-        let before = module.functions[place.index as usize];
-        let block = source.block_at(address, module, read)?;
-        let grown = module.functions[place.index as usize].blocks.count - before.blocks.count;
-        if grown > 0 {
-            wryneck_ir::verify::verify_growth(module, &before).map_err(|e| NoCode::Malformed(Box::new(e)))?;
-            self.blocks += grown;
-            if let Some(mut code) = self.codes[func as usize].take() {
-                preparing(self, func, |cx| code.append(cx, place.index as usize));
-                let _ = self.codes[func as usize].set(code);
-            }
-        }
-        let insts = {
-            let (module, function) = self.function(func);
-            module.blocks.range(function.blocks)[block as usize].insts
-        };
-        let target = insts.first - self.code(func).first_inst;
-        let block = self.first_block[func as usize] + block;
-        Ok(PreparedEdge { target, block, weight: insts.count, copies: ir::Range::default() })
-    }
-
-    /// The number of the function that is machine code, and its code.
-    pub fn machine_code(&self) -> Option<(u32, &Code)> {
-        self.machine.map(|func| (func, self.code(func)))
+    /// The program's machine code.
+    pub fn machine_code(&self) -> Option<&MachineCode> {
+        self.machine.as_deref()
     }
 
     /// Whether the function is machine code.
     pub fn is_machine_code(&self, func: u32) -> bool {
-        self.machine == Some(func)
+        self.machine.as_ref().is_some_and(|machine| machine.func == func)
     }
 
     /// The function a block number belongs to, and the block's index in it.
     pub fn block_owner(&self, block: u32) -> (u32, u32) {
+        if let Some(machine) = self.machine.as_ref().filter(|machine| block >= machine.first_block) {
+            return (machine.func, block - machine.first_block);
+        }
         let f = self.first_block.partition_point(|&first| first <= block) - 1;
         (f as u32, block - self.first_block[f])
     }
@@ -354,7 +339,10 @@ impl Image {
     }
 
     pub fn first_block_of(&self, func: u32) -> u32 {
-        self.first_block[func as usize]
+        match &self.machine {
+            Some(machine) if machine.func == func => machine.first_block,
+            Some(_) | None => self.first_block[func as usize],
+        }
     }
 }
 
@@ -372,14 +360,20 @@ fn undefined_callee(image: &Image, u: u32) -> Callee {
     image.undefined[u as usize].map_or(Callee::Undefined(u), Callee::Model)
 }
 
-/// Calls `prepare` with what preparing a function needs.
-fn preparing<T>(image: &Image, func: u32, prepare: impl FnOnce(&mut Context<'_>) -> T) -> T {
+/// Prepares a function whose blocks are numbered from `first_block` on.
+pub(super) fn prepared(image: &Image, func: u32, first_block: u32) -> Code {
+    let index = image.program.functions()[func as usize].index as usize;
+    preparing(image, func, first_block, |cx| Code::prepare(cx, index))
+}
+
+/// Calls `prepare` with what preparing a function needs, whose blocks are numbered from `first_block` on.
+pub(super) fn preparing<T>(image: &Image, func: u32, first_block: u32, prepare: impl FnOnce(&mut Context<'_>) -> T) -> T {
     let module_index = image.program.functions()[func as usize].unit;
     prepare(&mut Context {
         module: &image.program.units[module_index as usize].module,
         module_index,
         func,
-        first_block: image.first_block[func as usize],
+        first_block,
         address_of: &mut |symbol| image.target_address(image.program.target(module_index, symbol)),
         // A call of data or of null is decided when it is reached: no callee has this number.
         callee_of: &mut |symbol| image.callee_of(module_index, symbol).unwrap_or(Callee::Undefined(u32::MAX)),

@@ -9,6 +9,7 @@ mod exposed;
 pub mod globals;
 pub mod image;
 pub mod job;
+pub mod machine_code;
 pub mod memory;
 pub mod path_end;
 pub mod places;

@@ -106,9 +106,12 @@ pub fn jump(cx: &mut Cx<'_>, inst: &Inst) -> Result<(), Stop> {
     if let Some(name) = cx.core.image.name_at(address) {
         return Err(PathEnd::Unsupported(format!("a jump to `{name}`, which is not machine code here")).into());
     }
+    if !cx.core.image.is_machine_code(func) {
+        return Err(PathEnd::Unsupported("a computed jump in code that is not machine code".into()).into());
+    }
     let image = Rc::get_mut(&mut cx.core.image).ok_or_else(|| PathEnd::Internal("the program is in use and cannot grow".into()))?;
     let memory = &cx.state.memory;
-    let edge = image.edge_to(func, address, &mut *source.borrow_mut(), &|at, out| memory.space.read(at, out));
+    let edge = image.edge_to(address, &mut *source.borrow_mut(), &|at, out| memory.space.read(at, out));
     let edge = edge.map_err(|no| match no {
         NoCode::NotExecutable(..) => PathEnd::fault(FaultKind::BadCallTarget, format!("jump to {no}")),
         NoCode::Unsupported(why) => PathEnd::Unsupported(why),

@@ -435,9 +435,9 @@ impl Core {
 
     /// The calls in progress inside machine code, outermost first.
     pub fn active_calls(&self, state: &State) -> Vec<ActiveCall> {
-        let (Some(source), Some((func, code))) = (&self.code_source, self.image.machine_code()) else { return Vec::new() };
-        let Some(frame) = state.frames.iter().find(|frame| frame.func() == func) else { return Vec::new() };
-        let limb = |n: usize| frame.concrete(code.consts.len() + n);
+        let (Some(source), Some(machine)) = (&self.code_source, self.image.machine_code()) else { return Vec::new() };
+        let Some(frame) = state.frames.iter().find(|frame| frame.func() == machine.func) else { return Vec::new() };
+        let limb = |n: usize| frame.concrete(machine.code.consts.len() + n);
         let mut active = source.borrow().calls_in_progress(&limb, &|at, out| state.memory.space.read(at, out), usize::MAX);
         active.reverse();
         active
@@ -447,7 +447,9 @@ impl Core {
     pub(crate) fn lower_beyond(&mut self, state: &State) {
         let Some(source) = self.code_source.clone() else { return };
         let Some(image) = Rc::get_mut(&mut self.image) else { return };
-        let Some((func, _)) = image.machine_code() else { return };
+        if image.machine_code().is_none() {
+            return;
+        }
         let mut source = source.borrow_mut();
         loop {
             let beyond = source.take_beyond();
@@ -456,7 +458,7 @@ impl Core {
             }
             for address in beyond {
                 // What cannot be lowered is not known where a static analysis comes to it.
-                let _ = image.edge_to(func, address, &mut *source, &|at, out| state.memory.space.read(at, out));
+                let _ = image.edge_to(address, &mut *source, &|at, out| state.memory.space.read(at, out));
             }
         }
         self.coverage.grow(image.blocks);
@@ -467,10 +469,12 @@ impl Core {
     /// Lowers what lies at these addresses, as far as it is code. Needs the image unshared.
     pub(crate) fn lower_at(&mut self, addresses: &[u64], state: &State) {
         let (Some(source), Some(image)) = (self.code_source.clone(), Rc::get_mut(&mut self.image)) else { return };
-        let Some((func, _)) = image.machine_code() else { return };
+        if image.machine_code().is_none() {
+            return;
+        }
         for &address in addresses {
             // What cannot be lowered ends the paths that come to it.
-            let _ = image.edge_to(func, address, &mut *source.borrow_mut(), &|at, out| state.memory.space.read(at, out));
+            let _ = image.edge_to(address, &mut *source.borrow_mut(), &|at, out| state.memory.space.read(at, out));
         }
         self.coverage.grow(image.blocks);
     }

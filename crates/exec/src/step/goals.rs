@@ -111,9 +111,9 @@ impl Core {
         }
         let Some(source) = self.code_source.clone() else { return };
         let source = source.borrow();
-        let Some((func, _)) = self.image.machine_code() else { return };
-        let (module, function) = self.image.function(func);
-        let first = self.image.first_block_of(func);
+        let Some(machine) = self.image.machine_code() else { return };
+        let (module, function) = self.image.function(machine.func);
+        let first = machine.first_block;
         let new = goals.seen.max(first)..self.image.blocks;
         goals.seen = self.image.blocks;
         let mut found = Vec::new();

@@ -53,8 +53,8 @@ pub(super) fn enter(cx: &mut Cx<'_>, address: u64, args: &[Value], dst: u32, ret
         return Err(PathEnd::Internal("machine code that cannot be called".into()).into());
     };
     let image = cx.core.image.clone();
-    let Some((_, code)) = image.machine_code() else { return Err(PathEnd::Internal("no machine code".into()).into()) };
-    let mut limbs = registers(cx, &calling, code.func, code.consts.len());
+    let Some(machine) = image.machine_code() else { return Err(PathEnd::Internal("no machine code".into()).into()) };
+    let mut limbs = registers(cx, &calling, machine.func, machine.code.consts.len());
     let stack = match limbs[stack_pointer] {
         (pointer, 0) => pointer,
         _ => return Err(PathEnd::Unsupported("a call back to machine code while the stack pointer is symbolic".into()).into()),
@@ -76,7 +76,7 @@ pub(super) fn enter(cx: &mut Cx<'_>, address: u64, args: &[Value], dst: u32, ret
     limbs[calling.instruction_pointer] = (address, 0);
     limbs[stack_pointer] = (pointer, 0);
     arguments.iter().zip(registers).for_each(|(limb, arg)| limbs[*limb] = arg);
-    frame::enter(cx.core, cx.state, code, &limbs, dst, ret_width)?;
+    frame::enter(cx.core, cx.state, &machine.code, &limbs, dst, ret_width)?;
     entered(cx.core, cx.state);
     Ok(())
 }

@@ -242,12 +242,12 @@ impl Watched {
     fn of(core: &Core) -> Option<Watched> {
         let source = core.code_source.as_ref()?.borrow();
         let convention = source.convention()?;
-        let (func, code) = core.image.machine_code()?;
-        let first = code.consts.len() as u32;
+        let machine = core.image.machine_code()?;
+        let first = machine.code.consts.len() as u32;
         let mut slots = [0; 7];
         let limbs = convention.arguments.iter().take(6).chain([&convention.stack_pointer]);
         slots.iter_mut().zip(limbs).for_each(|(slot, limb)| *slot = first + *limb as u32);
-        let ops = source.call_blocks().into_iter().map(|block| places::end_of(&core.image, func, block).op).collect();
-        Some(Watched { func, ops, slots })
+        let ops = source.call_blocks().into_iter().map(|block| places::end_of(&core.image, machine.func, block).op).collect();
+        Some(Watched { func: machine.func, ops, slots })
     }
 }

@@ -136,7 +136,10 @@ pub fn explore(file: &[u8], input: Input<'_>, registers: &[(&str, u64)]) -> Expl
     program.trust_all_forms();
     wryneck_ir::verify::verify(&module).expect("a well-formed module");
     let unit = Unit { name: "spike".into(), module, library: false };
-    let linked = Program::link(vec![unit]).expect("one module");
+    // What grows need not be last.
+    let behind = wryneck_ir::text::parse("func strong @behind() { a: unreachable }").expect("a module");
+    let behind = Unit { name: "behind".into(), module: behind, library: false };
+    let linked = Program::link(vec![unit, behind]).expect("two modules");
     let mut pool = Pool::new();
     let mut image = Image::new(linked, &World, &mut pool);
     for s in &program.elf.segments {

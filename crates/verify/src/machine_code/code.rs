@@ -8,6 +8,7 @@ use std::rc::Rc;
 
 use rustc_hash::{FxHashMap, FxHashSet};
 use wryneck_exec::code::Callee;
+use wryneck_exec::machine_code::MachineCode;
 use wryneck_exec::{Image, State, places};
 use wryneck_ir::{CodeSource, Inst, Module, Op, Transfer, call_flags};
 
@@ -128,10 +129,10 @@ impl Facts {
     /// Adds the blocks that were lifted since the last call.
     pub fn grow(&mut self, image: &Image, state: &State) {
         self.layout.find(&*self.source.borrow(), state);
-        let Some((func, code)) = image.machine_code() else { return };
-        let (module, function) = image.function(func);
+        let Some(MachineCode { func, code, .. }) = image.machine_code() else { return };
+        let (module, function) = image.function(*func);
         let records = module.blocks.range(function.blocks);
-        (self.func, self.slots) = (func, code.slots);
+        (self.func, self.slots) = (*func, code.slots);
         if records.len() > self.order.len() {
             self.order = (0..).zip(records).map(|(block, record)| (record.insts.first - code.first_inst, block)).collect();
             self.order.sort_unstable();

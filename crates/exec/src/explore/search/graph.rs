@@ -23,13 +23,17 @@ impl Graph {
             return false;
         }
         self.before.resize(image.blocks as usize, Vec::new());
-        let functions = image.program.functions().len() as u32;
-        let first = if known == 0 { 0 } else { functions - 1 };
-        for func in first..functions {
+        let machine = image.machine_code();
+        let grown = match machine {
+            // Nothing else grows.
+            Some(machine) if known > 0 => machine.func..machine.func + 1,
+            Some(_) | None => 0..image.program.functions().len() as u32,
+        };
+        for func in grown {
             self.add(image, func, known);
         }
-        let Some(flow) = flow else { return true };
-        let base = image.first_block_of(functions - 1);
+        let (Some(flow), Some(machine)) = (flow, machine) else { return true };
+        let base = machine.first_block;
         for block in known.max(base)..image.blocks {
             match flow.transfer(block - base) {
                 Transfer::To(address) | Transfer::Call { back: address, .. } => self.open.push((block, address)),
