@@ -1,5 +1,6 @@
 //! Queries that a run needs no more, counted on small programs.
 
+use std::collections::BTreeSet;
 use std::fs;
 use std::process::Command;
 
@@ -48,4 +49,50 @@ fn states_of_a_scanner_in_tables_need_no_solver() {
          }",
     );
     assert_eq!(totals["solver_calls"], 0, "{totals}");
+}
+
+/// The smallest exit status is hard to find: the engine tries one, and where the smallest of the others is hard to find, too, another one.
+#[test]
+fn values_that_are_hard_to_find_are_all_tried() {
+    let source = "#include <unistd.h>
+        int main(void) {
+          unsigned char b[3];
+          if (read(0, b, 3) != 3) return 250;
+          int v = b[1] * b[2] - b[0] * b[1];
+          unsigned long all = v, first = b[0] + (all & 1);
+          unsigned sum = 1;
+          if (all % 7 == 5) { sum += 37; if ((first & 3) == 0) sum *= 3; }
+          if (all % 3 == 1) return 99;
+          if ((all & 0x80) == 0) sum += 161;
+          if (all % 10 == 2) sum *= 3;
+          return sum + (all & 7);
+        }";
+    let natively = |[a, b, c]: [i32; 3]| {
+        let v = b * c - a * b;
+        let (all, first) = (v as i64 as u64, a as u64 + (v & 1) as u64);
+        let mut sum = 1_u64;
+        if all % 7 == 5 {
+            sum = if first & 3 == 0 { 38 * 3 } else { 38 };
+        }
+        if all % 3 == 1 {
+            return 99;
+        }
+        sum += if all & 0x80 == 0 { 161 } else { 0 };
+        sum *= if all % 10 == 2 { 3 } else { 1 };
+        (sum + (all & 7)) as u8
+    };
+    let bytes = || 0..256;
+    let mut expected: BTreeSet<u8> = BTreeSet::from([250]);
+    expected.extend(bytes().flat_map(|a| bytes().flat_map(move |b| bytes().map(move |c| natively([a, b, c])))));
+
+    let dir = tempfile::tempdir().expect("there is room");
+    fs::write(dir.path().join("program.c"), source).expect("there is room");
+    let words = ["run", "--json", "--no-replay", "--emit", "none", "--output", "out", "--off", "search", "program.c", "--sym-stdin", "3"];
+    let ran = Command::new(env!("CARGO_BIN_EXE_wryneck")).current_dir(dir.path()).args(words).output().expect("it starts");
+    let run: Value = serde_json::from_slice(&ran.stdout).unwrap_or_else(|_| panic!("{}", String::from_utf8_lossy(&ran.stderr)));
+    let status = |end: &Value| end["what"].as_str().and_then(|what| what.parse().ok()).unwrap_or_else(|| panic!("{end}"));
+    let found: BTreeSet<u8> = run["ends"].as_array().into_iter().flatten().map(status).collect();
+    // All three bytes are there.
+    expected.remove(&250);
+    assert_eq!(found, expected, "{run}");
 }

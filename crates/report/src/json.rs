@@ -11,10 +11,13 @@ pub fn write(out: &mut dyn Write, run: &Run) -> io::Result<()> {
     writeln!(out, "{}", value(run))
 }
 
-/// The object; `exit_code` and what `Run` holds.
+/// The object: what `Run` holds, `exit_code`, whether `every_path` was explored (a run that has ended, status `complete`, may have lost some), and
+/// what was lost (`losses`).
 pub fn value(run: &Run) -> Value {
     let mut value = serde_json::to_value(run).unwrap_or_else(|error| json!({ "error": error.to_string() }));
     value["exit_code"] = run.exit_code().into();
+    value["every_path"] = run.is_complete().into();
+    value["losses"] = run.losses().into();
     value
 }
 
@@ -26,7 +29,8 @@ mod tests {
     #[test]
     fn scripts_find_what_they_need() {
         let v = value(&golden());
-        assert_eq!(v["exit_code"], 1);
+        assert_eq!((&v["exit_code"], &v["every_path"]), (&json!(1), &json!(false)));
+        assert!(v["losses"].as_array().is_some_and(|losses| !losses.is_empty()));
         assert_eq!(v["status"], json!({ "kind": "stopped", "limit": "time", "flag": "--max-time", "pending": 7 }));
         assert_eq!(v["ends"][0], json!({ "class": "exit", "what": "0", "count": 12 }));
         assert_eq!(v["findings"][0]["kind"]["cwe"], 787);
