@@ -4,7 +4,7 @@
 mod angr;
 mod confine;
 mod coverage;
-mod explore;
+pub mod explore;
 mod figure1;
 mod fuzzers;
 mod guard;

@@ -3,8 +3,14 @@
 //! - `run`: the decisions and ends of all paths, each of which leaves a test; the findings with their counts; the lines covered.
 //! - `verify`: the sequences of events, the findings of rules, the verdicts. Without pruning the counts of ends, too.
 //!
+//! With `--commits` it is the builds of two commits, and `--set` says on what (`same/commits.rs`).
+//!
 //! Bitcode and executables of coreutils, and programs of `gate resume`. With `--jobs` only explorations of all paths are compared, since pruning takes one
 //! worker. The seconds of each are in the results.
+
+mod builds;
+mod commits;
+mod sets;
 
 use std::fs::{self, OpenOptions};
 use std::io::Write;
@@ -26,6 +32,18 @@ pub struct Args {
     /// Workers, whose results must be those of one; may be repeated
     #[arg(long)]
     jobs: Vec<u32>,
+    /// Two commits, `BEFORE..AFTER`, whose builds must have the same results; may be repeated
+    #[arg(long, conflicts_with_all = ["before", "jobs"])]
+    commits: Vec<String>,
+    /// What these builds explore; may be repeated
+    #[arg(long, value_enum, requires = "commits", default_values = ["twenty", "pairs"])]
+    set: Vec<sets::Set>,
+    /// Where builds of commits are kept
+    #[arg(long, default_value = "target/commits")]
+    builds: PathBuf,
+    /// Instructions after which these builds end a row, instead of those of the set
+    #[arg(long)]
+    instructions: Option<u64>,
     /// Only these programs
     #[arg(long)]
     program: Vec<String>,
@@ -77,7 +95,13 @@ static ROWS: &[Row] = &[
 ];
 
 pub fn run(args: &Args) -> Result<()> {
-    ensure!(args.before.is_some() || !args.jobs.is_empty(), "what is to be compared? give `--before WRYNECK` or `--jobs N`");
+    if !args.commits.is_empty() {
+        return commits::run(args);
+    }
+    ensure!(
+        args.before.is_some() || !args.jobs.is_empty(),
+        "what is to be compared? give `--before WRYNECK`, `--jobs N` or `--commits BEFORE..AFTER`"
+    );
     let (mut compared, mut wrong) = (0, Vec::new());
     for (command, program, words) in ROWS {
         let is_asked = args.program.is_empty() || args.program.iter().any(|asked| asked == program);

@@ -31,7 +31,8 @@ const PROGRAMS: [&str; 20] = [
     "base64", "basename", "cat", "comm", "cut", "dirname", "echo", "expr", "fold", "head", "nl", "paste", "pwd", "seq", "sort", "tac",
     "tr", "uname", "uniq", "wc",
 ];
-const INPUT: [&str; 13] = ["--sym-args", "0", "1", "4", "--sym-args", "0", "2", "2", "--sym-files", "1", "8", "--sym-stdin", "8"];
+/// The words of all of them.
+pub const INPUT: [&str; 13] = ["--sym-args", "0", "1", "4", "--sym-args", "0", "2", "2", "--sym-files", "1", "8", "--sym-stdin", "8"];
 
 /// Those of the programs that are asked for; all, if none is.
 pub fn chosen(asked: &[String]) -> impl Iterator<Item = &'static str> {
