@@ -117,7 +117,7 @@ fn whole(text: &str, config: &Config) -> Vec<Path> {
 fn over_many_stops_the_paths_are_those_of_one_exploration() {
     let mut stops = 0;
     for seed in 0..150 {
-        let text = Generator::program(seed * 7919 + 9);
+        let text = Generator::program(seed * 7919 + 9, false);
         let row = &wryneck_exec::search::SEARCHERS[seed as usize % wryneck_exec::search::SEARCHERS.len()];
         let config = Config {
             hash_states: true,
@@ -162,7 +162,7 @@ impl Pruner for WantsEven {
 fn deferred_flips_become_relevant_after_a_stop_as_before() {
     let (mut even, mut all, mut stops) = (0, 0, 0);
     for seed in 0..400 {
-        let text = Generator::program(seed * 7919 + 7);
+        let text = Generator::program(seed * 7919 + 7, false);
         // Pruning turns implied values off, with which some accesses decide nothing, and numbers the states of automata over all paths.
         let config =
             Config { hash_states: true, snapshots: seed % 2 == 0, implied_values: false, keep_infeasible_flips: true, ..Config::default() };
@@ -193,7 +193,7 @@ fn deferred_flips_become_relevant_after_a_stop_as_before() {
 fn paths_that_had_ended_are_shown_again_in_their_order() {
     let mut shown = 0;
     for seed in 0..60 {
-        let text = Generator::program(seed * 7919 + 11);
+        let text = Generator::program(seed * 7919 + 11, false);
         let config = Config { hash_states: true, batch: 3, ..Config::default() };
         let mut first = explorer(&text, None, config.clone(), Default::default());
         let mut control = Stops::new(6, false);
@@ -220,7 +220,7 @@ fn paths_that_had_ended_are_shown_again_in_their_order() {
 fn an_input_that_does_not_fit_costs_queries_and_nothing_else() {
     let mut left_out = 0;
     for seed in 0..80 {
-        let text = Generator::program(seed * 43 + 5);
+        let text = Generator::program(seed * 43 + 5, false);
         let config = Config { hash_states: true, ..Config::default() };
         let want = whole(&text, &config);
         let mut first = explorer(&text, None, config.clone(), Default::default());
@@ -248,7 +248,7 @@ fn an_input_that_does_not_fit_costs_queries_and_nothing_else() {
 #[test]
 fn prefixes_of_elsewhere_lead_nowhere_and_are_counted() {
     for seed in 0..30 {
-        let text = Generator::program(seed * 47 + 3);
+        let text = Generator::program(seed * 47 + 3, false);
         let config = Config { hash_states: true, ..Config::default() };
         let want = whole(&text, &config);
         let mut strange = explorer(&text, None, config, Default::default());

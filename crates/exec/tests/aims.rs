@@ -25,7 +25,7 @@ fn takes(explorer: &mut Explorer, ended: &Ended, n: u32) -> bool {
 fn paths_of_seeds_come_first_and_none_is_run_twice() {
     let (mut ran, mut known) = (0, 0);
     for program in 0..120u64 {
-        let text = Generator::program(program * 6007 + 11);
+        let text = Generator::program(program * 6007 + 11, false);
         let seeds: Vec<u32> = (0..9).map(|i| ((program * 31 + i * 57) % 256) as u32).collect();
         let config = Config {
             snapshots: !program.is_multiple_of(3),
@@ -71,7 +71,7 @@ fn paths_of_seeds_come_first_and_none_is_run_twice() {
 fn a_goal_is_reached_exactly_where_an_input_reaches_it() {
     let (mut reached, mut not) = (0, 0);
     for program in 0..80u64 {
-        let text = Generator::program(program * 9311 + 3);
+        let text = Generator::program(program * 9311 + 3, false);
         // Every block of the program in turn is the goal of one exploration.
         let blocks = common::explore(&text, Config::default(), Default::default()).0.core.image.blocks;
         let block = (program * 13 % u64::from(blocks)) as u32;

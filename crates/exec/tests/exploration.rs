@@ -18,7 +18,7 @@ fn truth(text: &str) -> Vec<String> {
 
 fn check(name: &str, config: &Config, solver: &wryneck_solver::Config, programs: u64) {
     for seed in 0..programs {
-        let text = Generator::program(seed * 7919 + 1);
+        let text = Generator::program(seed * 7919 + 1, true);
         let truth = truth(&text);
         let (_, all) = explore(&text, config.clone(), solver.clone());
         let want: BTreeSet<&String> = truth.iter().collect();
@@ -40,7 +40,7 @@ fn check(name: &str, config: &Config, solver: &wryneck_solver::Config, programs:
 fn check_all_ends(name: &str, config: &Config, solver: &wryneck_solver::Config, programs: u64) {
     for seed in 0..programs {
         // The returned byte is decided bit by bit, so each value is a path of its own.
-        let mut text = Generator::program(seed * 104_729 + 5);
+        let mut text = Generator::program(seed * 104_729 + 5, true);
         let at = text.rfind("  ret.8 ").expect("main returns");
         let value = text[at + 8..].trim_end_matches(['\n', '}']).to_owned();
         text.truncate(at);
@@ -108,7 +108,7 @@ fn queries_that_are_put_off_are_asked_in_the_end() {
 #[test]
 fn a_path_is_its_decisions() {
     for seed in 0..60 {
-        let text = Generator::program(seed * 31 + 2);
+        let text = Generator::program(seed * 31 + 2, false);
         let config = Config { hash_states: true, compact_above: if seed % 2 == 0 { 0 } else { 4_000_000 }, ..Config::default() };
         let (mut explorer, all) = explore(&text, config, Default::default());
         for ended in &all.ended {
@@ -129,7 +129,7 @@ fn a_path_is_its_decisions() {
 #[test]
 fn searchers_and_compactions_give_the_same_states() {
     for seed in 0..40 {
-        let text = Generator::program(seed * 17 + 3);
+        let text = Generator::program(seed * 17 + 3, false);
         let hashes = |search: &str, compact_above| {
             let config = Config { hash_states: true, search: vec![search.into()], compact_above, ..Config::default() };
             let (_, all) = explore(&text, config, Default::default());
@@ -161,7 +161,7 @@ impl Pruner for WantsAll {
 fn flips_that_wait_until_they_are_wanted_are_the_same_in_the_end() {
     let prefixes = |all: &Collect| all.ended.iter().map(|ended| ended.prefix.to_vec()).collect::<BTreeSet<_>>();
     for seed in 0..40 {
-        let text = Generator::program(seed * 23 + 6);
+        let text = Generator::program(seed * 23 + 6, false);
         let row = &wryneck_exec::search::SEARCHERS[seed as usize % wryneck_exec::search::SEARCHERS.len()];
         // Pruning turns implied values off, with which some accesses decide nothing, and numbers the states of automata over all paths.
         let (_, want) =
@@ -195,7 +195,7 @@ impl Pruner for WantsSome {
 fn of_paths_too_long_to_be_recorded_all_flips_are_explored() {
     let (mut short, mut long) = (0, 0);
     for seed in 0..20 {
-        let text = Generator::program(seed * 23 + 6);
+        let text = Generator::program(seed * 23 + 6, false);
         let all = explore(&text, Config::default(), Default::default()).1.ended.len();
         let explored = |max_recorded| {
             let config = Config { max_recorded, ..Config::default() };
@@ -218,7 +218,7 @@ fn of_paths_too_long_to_be_recorded_all_flips_are_explored() {
 fn paths_are_told_apart_as_pruning_would() {
     let (mut pruned, mut relevant) = (0, 0);
     for seed in 0..40 {
-        let text = Generator::program(seed * 29 + 8);
+        let text = Generator::program(seed * 29 + 8, false);
         let all = explore(&text, Config::default(), Default::default()).1.ended.len() as u64;
         let told = |pruning, wants: fn(u32) -> bool| {
             let mut explorer = common::explorer(&text, None, Config::default(), Default::default());
@@ -243,7 +243,7 @@ fn paths_are_told_apart_as_pruning_would() {
 fn under_memory_pressure_snapshots_go_first_and_nothing_is_lost() {
     let mut given_up = 0;
     for seed in 0..30 {
-        let text = Generator::program(seed * 13 + 4);
+        let text = Generator::program(seed * 13 + 4, false);
         let want = explore(&text, Config::default(), Default::default()).1.ended.len();
         let config = Config { max_memory: 1, search: vec!["bfs".into()], ..Config::default() };
         let mut explorer = common::explorer(&text, None, config, Default::default());
@@ -259,7 +259,7 @@ fn under_memory_pressure_snapshots_go_first_and_nothing_is_lost() {
 #[test]
 fn a_prefix_that_is_run_again_covers_nothing_new() {
     for seed in 0..10 {
-        let text = Generator::program(seed * 13 + 4);
+        let text = Generator::program(seed * 13 + 4, false);
         let covering = |snapshots| {
             let config = Config { snapshots, search: vec!["bfs".into()], ..Config::default() };
             explore(&text, config, Default::default()).1.ended.iter().filter(|e| e.covers_new).count()

@@ -121,11 +121,13 @@ pub struct Generator {
     labels: u32,
     temps: u32,
     out: String,
+    fills: bool,
 }
 
 impl Generator {
-    pub fn program(seed: u64) -> String {
-        let mut g = Generator { seed, labels: 0, temps: 0, out: String::new() };
+    /// `fills`: blocks of symbolic length are filled, which the engine fixes value by value.
+    pub fn program(seed: u64, fills: bool) -> String {
+        let mut g = Generator { seed, labels: 0, temps: 0, out: String::new(), fills };
         g.line("declare func @input");
         g.line("func strong @twice(%0: 8) -> 8 { entry: %1 = add.8 %0, %0 ret.8 %1 }");
         g.line("func strong @main() -> 8 {\n  $in: 2\n  $v0: 1\n  $v1: 1\n  $v2: 1\n  $v3: 1\n  $a: 8\nentry:");
@@ -254,6 +256,11 @@ impl Generator {
             3 => {
                 let v = self.value();
                 self.element(Some(v));
+            }
+            4 if self.fills && self.below(3) == 0 => {
+                let (x, few, length, v, wide) = (self.value(), self.temp(), self.temp(), self.value(), self.temp());
+                self.line(&format!("  {few} = and.8 {x}, 7\n  {length} = zext.64 {few} from 8\n  {wide} = zext.64 {v} from 8"));
+                self.line(&format!("  mem.set %p5, {wide}, {length}"));
             }
             4 => {
                 let (v, t, p) = (self.value(), self.temp(), 1 + self.below(4));
