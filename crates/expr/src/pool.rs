@@ -206,7 +206,8 @@ impl Pool {
         let elems: Vec<ExprId> = bytes.iter().map(|&byte| self.bits(8, byte.into())).collect();
         let id = self.array(&elems);
         self.byte_array_ids.insert(bytes.into(), id);
-        self.array_elems += bytes.len() / 4;
+        // Which count four bytes each.
+        self.array_elems += bytes.len().div_ceil(4);
         id
     }
 

@@ -447,9 +447,6 @@ impl Core {
     pub(crate) fn lower_beyond(&mut self, state: &State) {
         let Some(source) = self.code_source.clone() else { return };
         let Some(image) = Rc::get_mut(&mut self.image) else { return };
-        if image.machine_code().is_none() {
-            return;
-        }
         let mut source = source.borrow_mut();
         loop {
             let beyond = source.take_beyond();
@@ -469,9 +466,6 @@ impl Core {
     /// Lowers what lies at these addresses, as far as it is code. Needs the image unshared.
     pub(crate) fn lower_at(&mut self, addresses: &[u64], state: &State) {
         let (Some(source), Some(image)) = (self.code_source.clone(), Rc::get_mut(&mut self.image)) else { return };
-        if image.machine_code().is_none() {
-            return;
-        }
         for &address in addresses {
             // What cannot be lowered ends the paths that come to it.
             let _ = image.edge_to(address, &mut *source.borrow_mut(), &|at, out| state.memory.space.read(at, out));

@@ -184,14 +184,8 @@ impl Cx<'_> {
             return Ok(bits);
         }
         self.require_written(e, why)?;
-        // On a path that is run again more than one value may have been tried: each time the smallest of the others was hard to find.
-        loop {
-            if let Some(value) = seed::seeded(self, e)? {
-                return Ok(value);
-            }
-            if !matches!(self.state.script.front(), Some(Decision::Tried(_))) {
-                break;
-            }
+        if let Some(value) = seed::seeded(self, e)? {
+            return Ok(value);
         }
         let flips = self.core.stats.flips;
         // Slices know the smallest value alone, and lazily made input notes what was chosen.

@@ -60,11 +60,19 @@ fn tried(cx: &mut Cx<'_>, e: ExprId) -> Result<Option<u64>, Stop> {
     Ok(Some(value))
 }
 
-/// The value of an expression on a guided path, if the path takes the value that its model has, which is decided here.
+/// The value of an expression on a guided path, if the path takes the value that its model has, which is decided here. On a path that is run again
+/// more than one value may have been tried: each time the smallest of the others was hard to find.
 pub(crate) fn seeded(cx: &mut Cx<'_>, e: ExprId) -> Result<Option<u64>, Stop> {
-    let Some(value) = tried(cx, e)? else { return Ok(None) };
-    let is = is_in(cx, e, (value, 1));
-    Ok(cx.decide(is)?.then_some(value))
+    while let Some(value) = tried(cx, e)? {
+        let is = is_in(cx, e, (value, 1));
+        if cx.decide(is)? {
+            return Ok(Some(value));
+        }
+        if !matches!(cx.state.script.front(), Some(Decision::Tried(_))) {
+            break;
+        }
+    }
+    Ok(None)
 }
 
 /// As `seeded`, of a string: its bytes up to the first zero.

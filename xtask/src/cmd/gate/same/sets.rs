@@ -6,13 +6,13 @@ use crate::cmd::bench::explore;
 /// Which explorations.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
 pub enum Set {
-    /// Small explorations of all kinds, as `--before` compares them
+    /// Small explorations of all kinds: those of `--before`.
     Rows,
-    /// The twenty programs of `gate twenty` on their words
+    /// The programs of `gate twenty`, each on its words.
     Twenty,
-    /// The 40 pairs of a program and a rule that `bench verify --sample 40` draws; needs `cargo xtask corpus coreutils --all`
+    /// The pairs of a program and a rule of `bench verify --sample 40`. They need `cargo xtask corpus coreutils --all`.
     Pairs,
-    /// The twenty programs as machine code under `open-close`
+    /// The programs of `gate twenty` as machine code, under the rule `open-close`.
     Machine,
 }
 
