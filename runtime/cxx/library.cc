@@ -187,42 +187,21 @@ const char *bad_weak_ptr::what() const noexcept { return "bad_weak_ptr"; }
 _LIBCPP_END_NAMESPACE_STD
 
 namespace std {
-#define PLAIN(name, text)   \
-  name::~name() noexcept {} \
-  const char *name::what() const noexcept { return text; }
-PLAIN(exception, "std::exception")
-PLAIN(bad_exception, "std::bad_exception")
-PLAIN(bad_alloc, "std::bad_alloc")
-PLAIN(bad_array_new_length, "bad_array_new_length")
-PLAIN(bad_cast, "std::bad_cast")
-PLAIN(bad_typeid, "std::bad_typeid")
-PLAIN(bad_optional_access, "bad_optional_access")
+bad_optional_access::~bad_optional_access() noexcept {}
+const char *bad_optional_access::what() const noexcept { return "bad_optional_access"; }
 const char *bad_variant_access::what() const noexcept { return "bad_variant_access"; }
 const char *bad_any_cast::what() const noexcept { return "bad any cast"; }
-bad_alloc::bad_alloc() noexcept {}
-bad_array_new_length::bad_array_new_length() noexcept {}
-bad_cast::bad_cast() noexcept {}
-bad_typeid::bad_typeid() noexcept {}
 
-#define WITH_TEXT(name)                                                               \
-  name::name(const string &text) : __imp_(text.c_str()) {}                            \
-  name::name(const char *text) : __imp_(text) {}                                      \
-  name::name(const name &other) noexcept : exception(other), __imp_(other.__imp_) {}  \
-  name &name::operator=(const name &other) noexcept {                                 \
-    __imp_ = other.__imp_;                                                            \
-    return *this;                                                                     \
-  }                                                                                   \
-  name::~name() noexcept {}                                                           \
-  const char *name::what() const noexcept { return __imp_.c_str(); }
+#define WITH_TEXT(name)                                                              \
+  name::name(const string &text) : __imp_(text.c_str()) {}                           \
+  name::name(const char *text) : __imp_(text) {}                                     \
+  name::name(const name &other) noexcept : exception(other), __imp_(other.__imp_) {} \
+  name &name::operator=(const name &other) noexcept {                                \
+    __imp_ = other.__imp_;                                                           \
+    return *this;                                                                    \
+  }
 WITH_TEXT(logic_error)
 WITH_TEXT(runtime_error)
-domain_error::~domain_error() noexcept {}
-invalid_argument::~invalid_argument() noexcept {}
-length_error::~length_error() noexcept {}
-out_of_range::~out_of_range() noexcept {}
-range_error::~range_error() noexcept {}
-overflow_error::~overflow_error() noexcept {}
-underflow_error::~underflow_error() noexcept {}
 
 void __throw_bad_alloc() { throw bad_alloc(); }
 
@@ -261,10 +240,4 @@ void nested_exception::rethrow_nested() const {
     terminate();
   rethrow_exception(__ptr_);
 }
-}
-
-extern "C" {
-[[noreturn]] void __cxa_bad_cast() { throw std::bad_cast(); }
-[[noreturn]] void __cxa_bad_typeid() { throw std::bad_typeid(); }
-[[noreturn]] void __cxa_throw_bad_array_new_length() { throw std::bad_array_new_length(); }
 }

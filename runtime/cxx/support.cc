@@ -1,17 +1,30 @@
 /* What the compiler calls behind a C++ program's back (Itanium C++ ABI, sections 2.9, 3.2.6 and 3.3.2), but
  * for types and exceptions, which `exception.cc` has. */
 #pragma clang section text=".text.library"
+#include <sched.h>
 #include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 namespace std {
 enum class align_val_t : size_t {};
-struct nothrow_t;
 struct nothrow_t { explicit nothrow_t() = default; };
 extern const nothrow_t nothrow;
+__attribute__((weak)) const nothrow_t nothrow;
+typedef void (*new_handler)();
 [[noreturn]] __attribute__((weak)) void __throw_bad_alloc();
-const nothrow_t nothrow;
+static new_handler handler;
+new_handler get_new_handler() noexcept { return __atomic_load_n(&handler, __ATOMIC_SEQ_CST); }
+new_handler set_new_handler(new_handler next) noexcept { return __atomic_exchange_n(&handler, next, __ATOMIC_SEQ_CST); }
+}
+
+/* Null if there are none. `aligned_alloc` takes multiples of the alignment; 0: as `malloc` aligns. */
+void *wryneck_new_bytes(size_t size, size_t alignment) noexcept {
+  if (!alignment)
+    return malloc(size ? size : 1);
+  size_t whole = (size + alignment - 1) / alignment * alignment;
+  return whole < size ? nullptr : aligned_alloc(alignment, whole ? whole : alignment);
 }
 
 namespace {
@@ -20,51 +33,66 @@ namespace {
   abort();
 }
 
-/* `library.cc` throws; without it nothing knows what. */
-[[noreturn]] void no_memory() {
-  if (std::__throw_bad_alloc)
-    std::__throw_bad_alloc();
-  die("operator new: out of memory");
-}
-
-void *allocate(size_t size) {
-  void *memory = malloc(size ? size : 1);
-  if (!memory)
-    no_memory();
-  return memory;
-}
-
-void *allocate(size_t size, std::align_val_t alignment) {
-  void *memory = aligned_alloc((size_t)alignment, size ? size : 1);
-  if (!memory)
-    no_memory();
-  return memory;
+/* The handler makes room, throws, or ends the program. */
+void *allocate(size_t size, size_t alignment = 0) {
+  for (;;) {
+    if (void *memory = wryneck_new_bytes(size, alignment))
+      return memory;
+    if (std::new_handler handler = std::get_new_handler())
+      handler();
+    else if (std::__throw_bad_alloc)
+      std::__throw_bad_alloc();
+    else
+      die("operator new: out of memory");
+  }
 }
 }
 
 #define WEAK __attribute__((weak))
 
+typedef std::align_val_t Align;
+typedef const std::nothrow_t &Quiet;
 WEAK void *operator new(size_t size) { return allocate(size); }
 WEAK void *operator new[](size_t size) { return allocate(size); }
-WEAK void *operator new(size_t size, std::align_val_t alignment) { return allocate(size, alignment); }
-WEAK void *operator new[](size_t size, std::align_val_t alignment) { return allocate(size, alignment); }
-WEAK void *operator new(size_t size, const std::nothrow_t &) noexcept { return malloc(size ? size : 1); }
-WEAK void *operator new[](size_t size, const std::nothrow_t &) noexcept { return malloc(size ? size : 1); }
+WEAK void *operator new(size_t size, Align alignment) { return allocate(size, (size_t)alignment); }
+WEAK void *operator new[](size_t size, Align alignment) { return allocate(size, (size_t)alignment); }
 WEAK void operator delete(void *memory) noexcept { free(memory); }
 WEAK void operator delete[](void *memory) noexcept { free(memory); }
+WEAK void operator delete(void *memory, Quiet) noexcept { free(memory); }
+WEAK void operator delete[](void *memory, Quiet) noexcept { free(memory); }
 WEAK void operator delete(void *memory, size_t) noexcept { free(memory); }
 WEAK void operator delete[](void *memory, size_t) noexcept { free(memory); }
-WEAK void operator delete(void *memory, std::align_val_t) noexcept { free(memory); }
-WEAK void operator delete[](void *memory, std::align_val_t) noexcept { free(memory); }
-WEAK void operator delete(void *memory, size_t, std::align_val_t) noexcept { free(memory); }
-WEAK void operator delete[](void *memory, size_t, std::align_val_t) noexcept { free(memory); }
+WEAK void operator delete(void *memory, Align) noexcept { free(memory); }
+WEAK void operator delete[](void *memory, Align) noexcept { free(memory); }
+WEAK void operator delete(void *memory, Align, Quiet) noexcept { free(memory); }
+WEAK void operator delete[](void *memory, Align, Quiet) noexcept { free(memory); }
+WEAK void operator delete(void *memory, size_t, Align) noexcept { free(memory); }
+WEAK void operator delete[](void *memory, size_t, Align) noexcept { free(memory); }
 
 extern "C" {
 void __cxa_pure_virtual(void) { die("pure virtual function called"); }
 void __cxa_deleted_virtual(void) { die("deleted virtual function called"); }
 
-/* Guards of static locals: programs have one thread. Their first byte says that the value is there. */
-int __cxa_guard_acquire(char *guard) { return !*guard; }
-void __cxa_guard_release(char *guard) { *guard = 1; }
-void __cxa_guard_abort(char *) {}
+/* Guards of static locals, of eight bytes: the value is there; a thread makes it; six bytes that tell which. Thread sanitizers have guards of their own. */
+static thread_local char me;
+static size_t owner(const char *guard) {
+  size_t word;
+  memcpy(&word, guard, sizeof word);
+  return word >> 16;
+}
+WEAK int __cxa_guard_acquire(char *guard) {
+  while (!__atomic_load_n(guard, __ATOMIC_ACQUIRE)) {
+    if (!__atomic_exchange_n(guard + 1, 1, __ATOMIC_ACQ_REL)) {
+      size_t word = (size_t)&me << 16 | 0x100;
+      memcpy(guard + 2, (char *)&word + 2, 6);
+      return 1;
+    }
+    if (owner(guard) == ((size_t)&me & 0xffffffffffff))
+      die("a static variable is initialised while its own initialisation runs");
+    sched_yield();
+  }
+  return 0;
+}
+WEAK void __cxa_guard_release(char *guard) { __atomic_store_n(guard, 1, __ATOMIC_RELEASE); }
+WEAK void __cxa_guard_abort(char *guard) { __atomic_store_n(guard + 1, 0, __ATOMIC_RELEASE); }
 }

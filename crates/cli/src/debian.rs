@@ -54,6 +54,23 @@ impl Sources {
         Ok(())
     }
 
+    /// Unpacks these folders of the source of `package` alone, as the folder `tree`, without Debian's patches.
+    #[allow(dead_code, reason = "not in `xtask`")]
+    pub fn unpack_parts(&self, package: &str, parts: &[&str], tree: &Path) -> Result<()> {
+        self.download(package).with_context(|| format!("apt cannot fetch the Debian source package `{package}`"))?;
+        let is_archive = |path: &PathBuf| {
+            let name = path.file_name().and_then(|name| name.to_str()).unwrap_or_default();
+            name.strip_prefix(package).is_some_and(|rest| rest.starts_with('_')) && name.contains(".orig.tar.")
+        };
+        let archive = fs::read_dir(&self.folder)?.filter_map(|entry| entry.ok().map(|e| e.path())).find(is_archive);
+        let archive = archive.context("apt-get fetched no `.orig.tar`")?;
+        fs::create_dir_all(tree)?;
+        let mut tar = Command::new("tar");
+        tar.args(["--strip-components=1", "--wildcards", "-xf"]).arg(archive).arg("-C").arg(tree);
+        output(tar.args(parts.iter().map(|part| format!("*/{part}"))))?;
+        Ok(())
+    }
+
     fn download(&self, package: &str) -> Result<()> {
         let Err(newest) = self.apt(&["--download-only", "source", package]) else { return Ok(()) };
         // Mirrors may lack the newest security update while they have the version of the release.

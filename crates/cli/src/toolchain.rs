@@ -7,7 +7,7 @@
 //! `tools/HASH/` has this executable under the names of compilers and linkers; [`NAMES`] says what each one is. Both are built elsewhere
 //! and then renamed, so that many compilers may start at once. Cost: one second, once.
 
-use std::ffi::OsStr;
+use std::ffi::{OsStr, OsString};
 use std::os::unix::fs::symlink;
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -35,6 +35,8 @@ pub const TARGET: &str = "--target=x86_64-linux-musl";
 pub const FAT: &[&str] = &["-flto", "-ffat-lto-objects"];
 /// The C++ library.
 pub const CXX_FLAGS: &[&str] = &["-stdlib=libc++"];
+/// What gcc's unwinder calls through weak references once a program has `pthread_key_create`. A static link leaves them null if nothing else needs them.
+pub const UNWINDER_NEEDS: &[&str] = &["-Wl,-u,pthread_mutex_lock", "-Wl,-u,pthread_mutex_unlock", "-Wl,-u,pthread_once"];
 
 /// The names under which this executable is a tool, sorted, and the command each one means. Project files name compilers as
 /// they like; those of gcc are here because clang takes its arguments.
@@ -104,7 +106,7 @@ pub fn sysroot() -> Result<PathBuf> {
 }
 
 /// Changed whenever [`sysroot`] lays out anything else than before.
-const LAYOUT: &str = "9";
+const LAYOUT: &str = "10";
 /// The kernel's headers that musl has none of.
 const KERNEL_INCLUDES: [&str; 10] = [
     "/usr/include/asm-generic",
@@ -131,11 +133,15 @@ pub fn cxx() -> Result<PathBuf> {
     Ok(source::runtime()?.join("cxx"))
 }
 
-/// What the C++ library is made of; `library.cc` needs the headers of libc++.
+/// What the C++ library is made of; some of it needs the headers of libc++.
 fn cxx_sources() -> Result<Vec<PathBuf>> {
-    let library = Path::new(LIBCXX).is_dir().then_some("library.cc");
+    let library: &[&str] = if Path::new(LIBCXX).is_dir() { &["thrown.cc", "library.cc"] } else { &[] };
     let dir = cxx()?;
-    Ok(["support.cc", "exception.cc", "find_object.c"].into_iter().chain(library).map(|name| dir.join(name)).collect())
+    Ok(["support.cc", "nothrow.cc", "thread_exit.cc", "exception.cc", "find_object.c"]
+        .iter()
+        .chain(library)
+        .map(|name| dir.join(name))
+        .collect())
 }
 
 /// Compiles the C++ library, as objects that carry their bitcode.
@@ -175,6 +181,21 @@ pub fn tools() -> Result<PathBuf> {
 
 /// Where `wryneck deps` puts libraries, a folder for each.
 pub const LIBRARIES: &str = "deps";
+
+/// Flags for the C++ library's headers, and the folder of its archive if that is not in the sysroot: all of libc++ if `wryneck deps libc++` has built it.
+pub fn cxx_library_flags() -> Result<Vec<OsString>> {
+    let whole = cache::folder(LIBRARIES)?.canonicalize()?.join(WHOLE_CXX);
+    let headers = |dir: PathBuf| ["-cxx-isystem".into(), dir.into_os_string()];
+    if !whole.join("lib").is_dir() {
+        return Ok(headers(cxx()?).into());
+    }
+    let mut flags = Vec::from(headers(whole.join("include/c++/v1")));
+    flags.extend(["-nostdinc++".into(), "-B".into(), whole.join("lib").into_os_string()]);
+    Ok(flags)
+}
+
+/// All of libc++ among the libraries of `wryneck deps`.
+pub const WHOLE_CXX: &str = "libc++";
 
 /// The libraries that `wryneck deps` built, sorted by name: folders with `include` and `lib`.
 pub fn libraries() -> Result<Vec<PathBuf>> {

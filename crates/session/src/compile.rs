@@ -54,7 +54,9 @@ pub fn bitcode(target: &Path, libc: Libc, flags: &[String]) -> Result<PathBuf> {
 pub fn cxx(target: &Path, flags: &[String]) -> Result<PathBuf> {
     data::open(target).with_context(|| format!("cannot read `{}`", target.display()))?;
     let mut command = Command::new(build::command()?);
-    command.args(["c++", "-O0", "-w", "-c"]).args(flags).arg(target);
+    // Which library it is tells the object from one that was compiled for another.
+    let library = cxx_library()?;
+    command.args(["c++", "-O0", "-w", "-c"]).arg("-B").arg(library.parent().unwrap_or(&library)).args(flags).arg(target);
     cached(command, target, "o", &Clang)
 }
 

@@ -72,7 +72,14 @@ fn become_clang(mut words: Vec<String>, mode: &[&str]) -> Result<u8> {
     clang.arg("--start-no-unused-arguments");
     clang.arg(format!("--sysroot={}", toolchain::sysroot()?.display()));
     clang.arg(format!("--ld-path={}", toolchain::tools()?.join("ld.lld").display()));
-    clang.args(FLAGS).args(toolchain::FAT).args(SHAPE).args(toolchain::CXX_FLAGS).arg("-cxx-isystem").arg(toolchain::cxx()?);
+    clang.args(FLAGS).args(toolchain::FAT).args(SHAPE).args(toolchain::CXX_FLAGS);
+    if !mode.is_empty() {
+        clang.args(toolchain::UNWINDER_NEEDS);
+    }
+    // A project that wants none of these headers brings a library of its own.
+    if !words.iter().any(|word| word == "-nostdinc++") {
+        clang.args(toolchain::cxx_library_flags()?);
+    }
     // After the project's own: what `wryneck deps` built stands in for what a system has.
     for library in toolchain::libraries()? {
         clang.arg("-idirafter").arg(library.join("include")).arg("-L").arg(library.join("lib"));

@@ -2,7 +2,7 @@
 //!
 //! `deps/NAME/` in the cache has a library's `include`, `lib` (with `pkgconfig`) and `src`, its source, which findings show. `wryneck cc` and
 //! `wryneck build` look there ([`toolchain::libraries`]). A library is built in a scratch folder and then renamed, so it is there whole or not at all.
-//! Cost: an `apt-get update`, then that of the build: zlib 20 s, openssl a quarter of an hour on two cores.
+//! Cost: an `apt-get update`, then that of the build: zlib 20 s, libc++ a minute and 165 MB to fetch, openssl a quarter of an hour on two cores.
 
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
@@ -19,15 +19,41 @@ use crate::{cache, output, toolchain};
 /// A library and how it is built.
 struct Recipe {
     name: &'static str,
+    /// Debian's source package.
+    package: &'static str,
+    /// The folders of the source that are needed; none: all.
+    parts: &'static [&'static str],
     about: &'static str,
-    /// What a shell runs in the source's folder. Afterwards `$DESTDIR$PREFIX` has `include` and `lib`. `$OLD` is [`OLD`].
+    /// What a shell runs in the source's folder. Afterwards `$DESTDIR$PREFIX` has `include` and `lib`. `$OLD` is [`OLD`], `$RUNTIME` the folder of our
+    /// part of the C++ library, `$JOBS` how many may run at once.
     script: &'static str,
 }
 
-// One more library: a row, sorted by name. The name is that of Debian's source package. The library is static, and without assembly, which carries no bitcode.
+// One more library: a row, sorted by name. The library is static, and without assembly, which carries no bitcode.
 static RECIPES: &[Recipe] = &[
     Recipe {
+        name: toolchain::WHOLE_CXX,
+        // The newest whose source Debian's servers still have.
+        package: "llvm-toolchain-19",
+        parts: &["libcxx/include", "libcxx/src", "libcxx/vendor", "libcxxabi/include"],
+        about: "all of the C++ library: streams, locales, threads, files, regular expressions",
+        // Exceptions and types are ours (`$RUNTIME`).
+        script: r#"
+v1="$DESTDIR$PREFIX/include/c++/v1"
+mkdir -p "$v1" "$DESTDIR$PREFIX/lib" objects
+cp -r libcxx/include/. libcxxabi/include/*.h "$RUNTIME/whole/__config_site" "$v1"
+cp libcxx/vendor/llvm/default_assertion_handler.in "$v1/__assertion_handler"
+ls libcxx/src/*.cpp libcxx/src/filesystem/*.cpp libcxx/src/ryu/*.cpp "$RUNTIME"/*.cc | grep -v /library.cc |
+    V1="$v1" xargs -P "$JOBS" -n 1 sh -ec 'c++ $CFLAGS -O1 -std=c++23 -nostdinc++ -isystem "$V1" -I libcxx/src -include "$RUNTIME/whole/library.h" \
+        -D_LIBCPP_BUILDING_LIBRARY -DLIBCXX_BUILDING_LIBCXXABI -c "$0" -o "objects/$(basename "$0").o"'
+cc $CFLAGS -O1 -c "$RUNTIME/find_object.c" -o objects/find_object.o
+ar rcs "$DESTDIR$PREFIX/lib/libc++.a" objects/*.o
+"#,
+    },
+    Recipe {
         name: "ncurses",
+        package: "ncurses",
+        parts: &[],
         about: "terminals: libncursesw (as libncurses, libcurses, libtinfo and libtermcap, too), panels, menus, forms",
         // One library: a static one does not bring along those that it needs.
         script: r#"
@@ -42,6 +68,8 @@ for name in ncurses tinfo; do ln -sf ncursesw.pc "$DESTDIR$PREFIX/lib/pkgconfig/
     },
     Recipe {
         name: "openssl",
+        package: "openssl",
+        parts: &[],
         about: "libcrypto and libssl",
         script: r#"
 perl ./Configure linux-x86_64 no-asm no-engine no-module no-shared no-tests --prefix="$PREFIX" --libdir=lib --openssldir=/etc/ssl
@@ -51,6 +79,8 @@ make install_dev DESTDIR="$DESTDIR"
     },
     Recipe {
         name: "pcre2",
+        package: "pcre2",
+        parts: &[],
         about: "regular expressions: libpcre2-8, libpcre2-posix",
         script: r#"
 ./configure --prefix="$PREFIX" --disable-shared --disable-dependency-tracking
@@ -60,6 +90,8 @@ make $OLD install-libLTLIBRARIES install-includeHEADERS install-nodist_includeHE
     },
     Recipe {
         name: "zlib",
+        package: "zlib",
+        parts: &[],
         about: "compression: libz",
         script: r#"
 ./configure --prefix="$PREFIX" --static
@@ -147,10 +179,14 @@ pub fn run(words: Vec<String>) -> Result<u8> {
         let (tree, build) = (work.join("src"), work.join("build"));
         fs::create_dir(&work)?;
         match &args.source {
-            Some(given) => copied(given, &tree)?,
+            Some(given) if recipe.parts.is_empty() => copied(given, &tree)?,
+            Some(given) => recipe.parts.iter().try_for_each(|part| {
+                fs::create_dir_all(tree.join(part).parent().unwrap_or(&tree))?;
+                copied(&given.join(part), &tree.join(part))
+            })?,
             None => {
                 output::note(format!("fetching the Debian source of `{}`", recipe.name));
-                fetch(&mut sources, scratch.path(), recipe.name, &tree)?;
+                fetch(&mut sources, scratch.path(), recipe, &tree)?;
             }
         }
         copied(&tree, &build)?;
@@ -171,10 +207,15 @@ fn list(folder: &Path) -> Result<()> {
 }
 
 /// Fetches a source; the lists of packages only once.
-fn fetch(sources: &mut Option<Sources>, scratch: &Path, name: &str, tree: &Path) -> Result<()> {
+fn fetch(sources: &mut Option<Sources>, scratch: &Path, recipe: &Recipe, tree: &Path) -> Result<()> {
+    let (name, package) = (recipe.name, recipe.package);
+    let unpack = |sources: &Sources| match recipe.parts {
+        [] => sources.unpack(package, tree),
+        parts => sources.unpack_parts(package, parts, tree),
+    };
     let fetched = match sources {
-        Some(sources) => sources.unpack(name, tree),
-        None => Sources::new(scratch.join("apt")).and_then(|new| sources.insert(new).unpack(name, tree)),
+        Some(sources) => unpack(sources),
+        None => Sources::new(scratch.join("apt")).and_then(|new| unpack(sources.insert(new))),
     };
     fetched.map_err(|why| {
         problem(
@@ -217,7 +258,7 @@ fn make(recipe: &Recipe, folder: &Path, work: &Path) -> Result<PathBuf> {
         Err(why) => output::note(format!("building `{}`, which can do what you can, because it cannot be confined: {why}", recipe.name)),
     }
     command.args(["--", "sh", "-e", "-c", &recipe.script.replace("$OLD", OLD)]).current_dir(&build);
-    command.env("PREFIX", &place).env("DESTDIR", &installed);
+    command.env("PREFIX", &place).env("DESTDIR", &installed).env("RUNTIME", toolchain::cxx()?).env("JOBS", jobs.to_string());
     command.env("CFLAGS", format!("-O2 -w -ffile-prefix-map={}={}", build.display(), source.display()));
     if env::var_os("MAKEFLAGS").is_none() {
         command.env("MAKEFLAGS", format!("-j{jobs}"));
