@@ -160,6 +160,20 @@ fn memory_is_freed_once_by_delete() {
     }
 }
 
+/// Where memory came from and went is said by lines of the program, not of the library or its headers.
+#[test]
+fn memory_is_allocated_and_freed_at_lines_of_the_program() {
+    let dir = small();
+    let text = "#include <unistd.h>\n#include <vector>\nint main() {\n  char in;\n  if (read(0, &in, 1) != 1) return 1;\n  std::vector<int> v(3);\n\
+        const int *first = v.data();\n  if (in == 'b') return first[3];\n  if (in == 'f')\n    v.reserve(9);\n  return *first;\n}\n";
+    fs::write(dir.path().join("p.cc"), text).expect("there is room");
+    let done = wryneck(dir.path()).args(["run", "p.cc", "--sym-stdin", "1"]).output().expect("the tool was built");
+    let said = String::from_utf8_lossy(&done.stdout).into_owned() + &String::from_utf8_lossy(&done.stderr);
+    for message in ["a heap object (12 bytes) allocated at p.cc:6 (", "a heap object (12 bytes) allocated at p.cc:6, freed at p.cc:10 ("] {
+        assert!(said.contains(message), "{said}");
+    }
+}
+
 /// A source is a target as it is, alone or with others; a finding has the line of the program that throws, not the library's.
 #[test]
 fn sources_of_cxx_are_targets() {

@@ -43,7 +43,7 @@ v1="$DESTDIR$PREFIX/include/c++/v1"
 mkdir -p "$v1" "$DESTDIR$PREFIX/lib" objects
 cp -r libcxx/include/. libcxxabi/include/*.h "$RUNTIME/whole/__config_site" "$v1"
 cp libcxx/vendor/llvm/default_assertion_handler.in "$v1/__assertion_handler"
-ls libcxx/src/*.cpp libcxx/src/filesystem/*.cpp libcxx/src/ryu/*.cpp "$RUNTIME"/*.cc | grep -v /library.cc |
+ls libcxx/src/*.cpp libcxx/src/filesystem/*.cpp libcxx/src/ryu/*.cpp "$RUNTIME"/*.cc | grep -v -e /library.cc -e /new.cpp |
     V1="$v1" xargs -P "$JOBS" -n 1 sh -ec 'c++ $CFLAGS -O1 -std=c++23 -nostdinc++ -isystem "$V1" -I libcxx/src -include "$RUNTIME/whole/library.h" \
         -D_LIBCPP_BUILDING_LIBRARY -DLIBCXX_BUILDING_LIBCXXABI -c "$0" -o "objects/$(basename "$0").o"'
 cc $CFLAGS -O1 -c "$RUNTIME/find_object.c" -o objects/find_object.o

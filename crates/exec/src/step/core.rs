@@ -48,6 +48,8 @@ pub struct Core {
     /// Branches, by function and operation, of which it is known whether they leave a loop that they are in.
     /// Of functions with symbolic branches.
     pub(crate) loops: FxHashMap<u32, Rc<Loops>>,
+    /// Whether places are in the program's own code.
+    own: FxHashMap<CodePos, bool>,
     /// Elements of tables and targets of pointers, by expression.
     pub(crate) memo: Memo,
     /// Functions whose calls are skipped.
@@ -260,6 +262,8 @@ const CONFLICT: u64 = 2_000;
 const PROPAGATION: u64 = 15;
 const GATE: u64 = 10;
 const CLAUSES: u64 = 30;
+/// Calls among which the program's own code is looked for.
+const OWN_CALLS: usize = 24;
 /// How much larger each next budget is of a query that may be put off.
 const NEXT: u64 = 10;
 
@@ -342,6 +346,7 @@ impl Core {
             monitor: None,
             lazy: None,
             loops: FxHashMap::default(),
+            own: FxHashMap::default(),
             memo: Memo::default(),
             skipped: FxHashSet::default(),
             auditing: false,
@@ -476,6 +481,14 @@ impl Core {
     /// Where a path is: of what stands in for a function, where that was called.
     pub fn site(&self, state: &State) -> CodePos {
         self.call_stack(state, 1).first().copied().unwrap_or_default()
+    }
+
+    /// Where a path is in the program's own code: the innermost call that is no library's, nor of a header that came with the compiler. Without one, [`Core::site`].
+    pub(crate) fn own_site(&mut self, state: &State) -> CodePos {
+        let stack = self.call_stack(state, OWN_CALLS);
+        let image = &self.image;
+        let own = stack.iter().take(OWN_CALLS).find(|pos| *self.own.entry(**pos).or_insert_with(|| places::is_own(image, **pos)));
+        own.or(stack.first()).copied().unwrap_or_default()
     }
 
     /// A byte of input: its symbol, or its value where a path is run on concrete input.

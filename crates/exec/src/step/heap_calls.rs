@@ -28,7 +28,7 @@ pub fn allocate(cx: &mut Cx<'_>, size: u64, align: u64, zero: bool, kind: u32) -
             cx.core.stacks.intern(&stack)
         }
         false => {
-            let site = cx.core.site(cx.state);
+            let site = cx.core.own_site(cx.state);
             cx.core.stacks.intern(&[site])
         }
     };
@@ -46,7 +46,7 @@ pub fn allocate(cx: &mut Cx<'_>, size: u64, align: u64, zero: bool, kind: u32) -
 
 /// Frees a live heap object, as [`to_free`] gave it. Changes the path.
 pub fn release(cx: &mut Cx<'_>, object: &HeapObject) {
-    let site = cx.core.site(cx.state);
+    let site = cx.core.own_site(cx.state);
     cx.state.dirty = true;
     cx.state.memory.heap.free(object.base, site);
     cx.state.memory.space.make_dead(object.base, object.size, &mut cx.core.pool);

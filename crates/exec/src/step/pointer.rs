@@ -16,6 +16,7 @@ use crate::ground::memory::heap::{self, Life, SLACK};
 use crate::ground::memory::{Byte, FUNC_BASE, GLOBAL_BASE, NULL_PAGE};
 use crate::ground::path_end::{FaultKind, PathEnd};
 use crate::ground::places;
+use crate::ground::stacks::StackId;
 use crate::state::threads::stack_top;
 use crate::state::variables::Variable;
 use crate::state::{Frame, State};
@@ -40,9 +41,9 @@ pub enum What {
         name: String,
         writable: bool,
     },
-    /// Allocated at `site`; freed at the second place, if it is no longer live.
+    /// Allocated by these calls; freed at that place, if it is no longer live.
     Heap {
-        site: CodePos,
+        origin: StackId,
         freed: Option<CodePos>,
         kind: u32,
     },
@@ -81,11 +82,7 @@ pub fn object_at(cx: &Cx<'_>, addr: u64) -> Option<Object> {
             Life::Live => None,
             Life::Freed(pos) => Some(pos),
         };
-        return Some(Object {
-            base: o.base,
-            size: o.size,
-            what: What::Heap { site: cx.core.stacks.get(o.origin)[0], freed, kind: o.kind },
-        });
+        return Some(Object { base: o.base, size: o.size, what: What::Heap { origin: o.origin, freed, kind: o.kind } });
     }
     if let Some(frames) = state.frames_at(addr) {
         return local_at(cx, frames, addr);
@@ -312,6 +309,13 @@ fn is_accessible(cx: &Cx<'_>, addr: u64, size: u64, write: bool) -> bool {
     }
 }
 
+/// Where a heap object was allocated, in words: in the program's own code, if that is among the calls that are known.
+pub(super) fn origin_name(cx: &Cx<'_>, origin: StackId) -> String {
+    let (image, stack) = (&cx.core.image, cx.core.stacks.get(origin));
+    let own = stack.iter().find(|pos| places::is_own(image, **pos));
+    places::name(image, *own.unwrap_or(&stack[0]))
+}
+
 /// The object in words: name, size, where it came from.
 pub fn describe(cx: &Cx<'_>, object: &Object) -> String {
     let size = object.size;
@@ -324,7 +328,7 @@ pub fn describe(cx: &Cx<'_>, object: &Object) -> String {
         What::Dynamic { func } => format!("a stack allocation of `{}` ({size} bytes)", cx.core.image.name(*func)),
         What::Heap { .. } if let Some((name, _)) = cx.core.lazy.as_ref().and_then(|lazy| lazy.name(object.base, cx)) => name,
         What::Heap { .. } if let Some(name) = environment_name(cx, object.base) => format!("{name} ({size} bytes)"),
-        What::Heap { site, .. } => format!("a heap object ({size} bytes) allocated at {}", places::name(&cx.core.image, *site)),
+        What::Heap { origin, .. } => format!("a heap object ({size} bytes) allocated at {}", origin_name(cx, *origin)),
         What::Function { name } => format!("the code of `{name}`"),
         What::Variable { number, .. } => {
             let source = cx.core.code_source.as_ref().map(|source| source.borrow());

@@ -21,7 +21,6 @@ use wryneck_expr::{ExprId, Kind, SymId};
 use crate::ground::config::Uninit;
 use crate::ground::memory::Byte;
 use crate::ground::path_end::{FaultKind, PathEnd};
-use crate::ground::places;
 use crate::step::cx::Cx;
 use crate::step::plugin::{Stop, Value};
 use crate::step::pointer::{Object, What};
@@ -114,7 +113,7 @@ fn input_name(cx: &Cx<'_>, object: &Object) -> String {
             let name = source.as_ref().and_then(|source| source.object(*number).map(|o| o.name.to_string()));
             name.unwrap_or_else(|| format!("variable {number}"))
         }
-        What::Heap { site, .. } => format!("heap at {}", places::name(&cx.core.image, *site)),
+        What::Heap { origin, .. } => format!("heap at {}", pointer::origin_name(cx, *origin)),
     }
 }
 
