@@ -3,13 +3,15 @@
 //! - `run`: the decisions and ends of all paths, each of which leaves a test; the findings with their counts; the lines covered.
 //! - `verify`: the sequences of events, the findings of rules, the verdicts. Without pruning the counts of ends, too.
 //!
-//! With `--commits` it is the builds of two commits, and `--set` says on what (`same/commits.rs`).
+//! With `--commits` it is the builds of two commits, and `--set` says on what (`same/commits.rs`). On the rows of `gate speed` it is how many instructions
+//! the tool executes (`same/host.rs`).
 //!
 //! Bitcode and executables of coreutils, and programs of `gate resume`. With `--jobs` only explorations of all paths are compared, since pruning takes one
 //! worker. The seconds of each are in the results.
 
 mod builds;
 mod commits;
+mod host;
 mod sets;
 
 use std::fs::{self, OpenOptions};

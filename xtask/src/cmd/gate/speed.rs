@@ -1,7 +1,8 @@
 //! Speed: concrete programs against native in the same run, start-up, and small symbolic runs to their end.
 //!
 //! Every figure is the least of several runs. Times of the native programs have the time of an empty one subtracted, and the tool's
-//! have the time of an empty one under it subtracted; symbolic runs are wall time, start-up included.
+//! have the time of an empty one under it subtracted; symbolic runs are wall time, start-up included. `gate same --set speed` counts the tool's own
+//! instructions on the rows of bitcode and C.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -9,6 +10,7 @@ use std::process::{Command, Stdio};
 use std::time::Instant;
 
 use anyhow::{Context, Result, ensure};
+use serde_json::Value;
 
 use super::bounds::Bounds;
 use crate::cache::Cache;
@@ -32,44 +34,47 @@ const RATE: f64 = 150e6;
 /// Bytes of a small symbolic run.
 const MEMORY: f64 = 300e6;
 
-/// Symbolic runs: program, options, the gate in seconds.
-const SYMBOLIC: &[(&str, &[&str], f64)] = &[
-    ("echo", &["--sym-args", "0", "2", "2"], 0.15),
-    ("uname", &["--sym-arg", "2"], 0.6),
-    ("basename", &["--sym-arg", "3"], 0.15),
-    ("dirname", &["--sym-arg", "3"], 0.15),
-    ("cat", &["-v", "--sym-stdin", "3"], 1.5),
+/// What the tool runs: program, flags of the compiler, input.
+pub(super) type Row<'a> = (&'a str, &'static [&'static str], &'static [&'static str]);
+
+const SCALAR: &[&str] = &["--cc-flag", "-O2", "--cc-flag", "-fno-vectorize", "--cc-flag", "-fno-slp-vectorize"];
+
+pub(super) const EMPTY: Row<'static> = ("empty.c", &["--cc-flag", "-O2"], &[]);
+pub(super) const CONCRETE: [Row<'static>; 2] = [("sieve.c", SCALAR, &[]), ("sha256.c", SCALAR, &[])];
+/// Symbolic runs, with the gate in seconds.
+pub(super) const SYMBOLIC: [(Row<'static>, f64); 5] = [
+    (("echo.bc", &[], &["--sym-args", "0", "2", "2"]), 0.15),
+    (("uname.bc", &[], &["--sym-arg", "2"]), 0.6),
+    (("basename.bc", &[], &["--sym-arg", "3"]), 0.15),
+    (("dirname.bc", &[], &["--sym-arg", "3"]), 0.15),
+    (("cat.bc", &[], &["-v", "--sym-stdin", "3"]), 1.5),
 ];
+/// Also symbolic: the pattern of 7 bytes is in the program.
+pub(super) const MATCHER: Row<'static> = ("matcher.c", &["--cc-flag", "-O1"], &[]);
 
 pub fn run(args: &Args) -> Result<()> {
     let mut bounds = Bounds::default();
     let dir = tempfile::tempdir()?;
-    let empty = dir.path().join("empty.c");
-    fs::write(&empty, "int main(void) { return 0; }\n")?;
-    let native_empty = native(&empty, dir.path(), args.runs)?;
-    let ours_empty = ours(&[], &empty, &["--cc-flag", "-O2"], dir.path(), args.runs)?;
+    let row = |row, runs| ours(&Run::of(row, dir.path())?, dir.path(), runs);
+    let native_empty = native(&program(EMPTY.0, dir.path())?, dir.path(), args.runs)?;
+    let ours_empty = row(EMPTY, args.runs)?;
     println!("start-up: {:.1} ms for a musl program, exec to the end of main (gate: {:.0})", ours_empty.seconds * 1e3, START * 1e3);
     bounds.at_most("seconds of a start-up", ours_empty.seconds, START);
     println!("{:<10} {:>12} {:>12} {:>8} {:>16}", "concrete", "native -O2", "wryneck", "ratio", "instructions/s");
-    for name in ["sieve", "sha256"] {
-        let source = PathBuf::from("benches/c").join(name).with_extension("c");
-        let base = (native(&source, dir.path(), args.runs)? - native_empty).max(1e-4);
-        let flags = ["--cc-flag", "-O2", "--cc-flag", "-fno-vectorize", "--cc-flag", "-fno-slp-vectorize"];
-        let run = ours(&[], &source, &flags, dir.path(), args.runs)?;
-        compared((name, RATIO), base, &run, &ours_empty, &mut bounds);
+    for concrete in CONCRETE {
+        let base = (native(&program(concrete.0, dir.path())?, dir.path(), args.runs)? - native_empty).max(1e-4);
+        let name = concrete.0.trim_end_matches(".c");
+        compared((name, RATIO), base, &row(concrete, args.runs)?, &ours_empty, &mut bounds);
     }
     lifted(dir.path(), args.runs, &mut bounds)?;
     println!("{:<34} {:>10} {:>10} {:>8} {:>10}", "symbolic, to the end", "wall", "gate", "paths", "memory");
-    let programs = Cache::open()?.path("coreutils/O2");
-    for (name, input, gate) in SYMBOLIC {
-        let run = ours(input, &programs.join(name).with_extension("bc"), &[], dir.path(), args.runs)?;
-        report(&format!("{name} {}", input.join(" ")), &run, *gate, &mut bounds);
+    for (symbolic, gate) in SYMBOLIC {
+        let what = format!("{} {}", symbolic.0.trim_end_matches(".bc"), symbolic.2.join(" "));
+        report(&what, &row(symbolic, args.runs)?, gate, &mut bounds);
     }
-    let matcher = ours(&[], Path::new("benches/c/matcher.c"), &["--cc-flag", "-O1"], dir.path(), args.runs)?;
-    report("matcher, 7 pattern bytes", &matcher, 1.5, &mut bounds);
+    report("matcher, 7 pattern bytes", &row(MATCHER, args.runs)?, 1.5, &mut bounds);
     if args.long {
-        let run = ours(&["--sym-args", "0", "3", "3"], &programs.join("echo.bc"), &[], dir.path(), 1)?;
-        report("echo --sym-args 0 3 3", &run, 60.0, &mut bounds);
+        report("echo --sym-args 0 3 3", &row(("echo.bc", &[], &["--sym-args", "0", "3", "3"]), 1)?, 60.0, &mut bounds);
     }
     bounds.hold()
 }
@@ -82,16 +87,17 @@ fn lifted(dir: &Path, runs: u32, bounds: &mut Bounds) -> Result<()> {
         ensure!(built.success(), "musl-gcc does not compile {}", source.display());
         Ok(binary)
     };
-    let empty = build(&dir.join("empty.c"), "empty.lifted")?;
+    let ours = |binary: &Path| ours(&Run { target: binary.to_owned(), options: &[], input: &[] }, dir, runs);
+    let empty = build(&program(EMPTY.0, dir)?, "empty.lifted")?;
     let native_empty = quickest(&empty, runs)?;
-    let ours_empty = ours(&[], &empty, &[], dir, runs)?;
+    let ours_empty = ours(&empty)?;
     println!("start-up: {:.1} ms for an executable", ours_empty.seconds * 1e3);
     println!("{:<10} {:>12} {:>12} {:>8} {:>16}", "lifted", "native -O2", "wryneck", "ratio", "instructions/s");
-    for name in ["sieve", "sha256"] {
-        let binary = build(&PathBuf::from("benches/c").join(name).with_extension("c"), name)?;
+    for (source, ..) in CONCRETE {
+        let name = source.trim_end_matches(".c");
+        let binary = build(&program(source, dir)?, name)?;
         let base = (quickest(&binary, runs)? - native_empty).max(1e-4);
-        let run = ours(&[], &binary, &[], dir, runs)?;
-        compared((name, LIFTED), base, &run, &ours_empty, bounds);
+        compared((name, LIFTED), base, &ours(&binary)?, &ours_empty, bounds);
     }
     Ok(())
 }
@@ -130,6 +136,42 @@ fn quickest(binary: &Path, runs: u32) -> Result<f64> {
     Ok(best)
 }
 
+/// Where the program of a row is. The empty one is written to the folder.
+fn program(name: &str, dir: &Path) -> Result<PathBuf> {
+    if name == EMPTY.0 {
+        fs::write(dir.join(name), "int main(void) { return 0; }\n")?;
+        return Ok(dir.join(name));
+    }
+    Ok(if name.ends_with(".c") { Path::new("benches/c").join(name) } else { Cache::open()?.path("coreutils/O2").join(name) })
+}
+
+/// A run of the tool.
+pub(super) struct Run {
+    target: PathBuf,
+    options: &'static [&'static str],
+    input: &'static [&'static str],
+}
+
+impl Run {
+    pub(super) fn of((name, options, input): Row, dir: &Path) -> Result<Run> {
+        Ok(Run { target: program(name, dir)?, options, input })
+    }
+
+    /// To the end, with `dir/out` as its folder: the seconds and the summary. `tool` begins the command.
+    pub(super) fn explored(&self, tool: &mut Command, dir: &Path) -> Result<(f64, Value)> {
+        let out = dir.join("out");
+        let _ = fs::remove_dir_all(&out);
+        tool.args(["run", "--json", "--output"]).arg(&out).args(self.options).arg(&self.target).args(self.input);
+        let start = Instant::now();
+        let done = tool.output().with_context(|| format!("cannot start `{}`", tool.get_program().display()))?;
+        let seconds = start.elapsed().as_secs_f64();
+        let summary: Value = serde_json::from_str(String::from_utf8_lossy(&done.stdout).trim())
+            .with_context(|| format!("{}: {}", self.target.display(), String::from_utf8_lossy(&done.stderr)))?;
+        ensure!(summary["status"]["kind"] == "complete", "{} was not explored to its end", self.target.display());
+        Ok((seconds, summary))
+    }
+}
+
 struct Ours {
     seconds: f64,
     instructions: f64,
@@ -138,26 +180,12 @@ struct Ours {
 }
 
 /// Runs the tool once to fill its caches, then `runs` times.
-fn ours(input: &[&str], target: &Path, options: &[&str], dir: &Path, runs: u32) -> Result<Ours> {
+fn ours(run: &Run, dir: &Path, runs: u32) -> Result<Ours> {
     let mut best: Option<Ours> = None;
     for i in 0..=runs {
-        let out = dir.join("out");
-        let _ = fs::remove_dir_all(&out);
-        let start = Instant::now();
-        let done = Command::new(super::wryneck())
-            .args(["run", "--json", "--output"])
-            .arg(&out)
-            .args(options)
-            .arg(target)
-            .args(input)
-            .output()
-            .context("cannot start wryneck: build it with `cargo build --release`")?;
-        let seconds = start.elapsed().as_secs_f64();
-        let text = String::from_utf8_lossy(&done.stdout);
-        let json: serde_json::Value = serde_json::from_str(text.trim())
-            .with_context(|| format!("{}: {}", target.display(), String::from_utf8_lossy(&done.stderr)))?;
-        ensure!(json["status"]["kind"] == "complete", "{} was not explored to its end", target.display());
-        let total = |name: &str| json["totals"][name].as_f64().unwrap_or(0.0);
+        let (seconds, summary) =
+            run.explored(&mut Command::new(super::wryneck()), dir).context("wryneck is built with `cargo build --release`")?;
+        let total = |name: &str| summary["totals"][name].as_f64().unwrap_or(0.0);
         let this = Ours { seconds, instructions: total("instructions"), paths: total("paths") as u64, memory: total("memory") };
         if i > 0 && best.as_ref().is_none_or(|b| this.seconds < b.seconds) {
             best = Some(this);

@@ -19,7 +19,7 @@ use serde_json::{Map, Value, json};
 use super::super::resume::{lines, open};
 use super::builds::Build;
 use super::sets::{Row, Set};
-use super::{Args, target};
+use super::{Args, host, target};
 use crate::process;
 
 /// The seed of the searchers.
@@ -32,6 +32,9 @@ const GATE: [&str; 5] = ["ends", "tests", "findings", "verdicts", "sequences"];
 pub fn run(args: &Args) -> Result<()> {
     if let Some(dir) = args.results.parent() {
         fs::create_dir_all(dir)?;
+    }
+    if args.set.contains(&Set::Speed) {
+        host::check()?;
     }
     let mut wrong = 0;
     for pair in &args.commits {
@@ -65,7 +68,11 @@ fn compare_set(set: Set, before: &Build, after: &Build, args: &Args) -> Result<u
             None => {
                 let mut result = Value::Object(name);
                 (result["before"], result["after"]) = (before.commit.as_str().into(), after.commit.as_str().into());
-                match compare(row, before, after, args.instructions.or(set.bound())) {
+                let compared = match set {
+                    Set::Speed => host::compare(row, before, after),
+                    _ => compare(row, before, after, args.instructions.or(set.bound())),
+                };
+                match compared {
                     Ok(Value::Object(more)) => result.as_object_mut().expect("it was made as one").extend(more),
                     Ok(_) => {}
                     // A row that cannot be explored says why, and is not equal.

@@ -1,6 +1,6 @@
 //! What is explored by the builds of two commits.
 
-use super::super::twenty;
+use super::super::{speed, twenty};
 use crate::cmd::bench::explore;
 
 /// Which explorations.
@@ -14,6 +14,8 @@ pub enum Set {
     Pairs,
     /// The programs of `gate twenty` as machine code, under the rule `open-close`.
     Machine,
+    /// The rows of `gate speed` on bitcode and C, to their end: how many instructions of the host the tool executes. They need valgrind.
+    Speed,
 }
 
 /// One exploration of a set.
@@ -27,6 +29,8 @@ pub struct Row {
     pub is_machine_code: bool,
     /// With what is known of gnulib's functions.
     pub has_summaries: bool,
+    /// More options of the tool, of the set `speed` alone.
+    pub options: &'static [&'static str],
 }
 
 /// The sample of `bench verify --sample 40`, as in docs/results/verify.jsonl. A list, since a screening that takes other programs draws others.
@@ -86,20 +90,28 @@ impl Set {
             Set::Twenty => "twenty",
             Set::Pairs => "pairs",
             Set::Machine => "machine",
+            Set::Speed => "speed",
         }
     }
 
     /// Instructions of all paths after which a row ends, where it has not before: those of some seconds. The small ones come to their end.
     pub fn bound(self) -> Option<u64> {
         match self {
-            Set::Rows => None,
+            Set::Rows | Set::Speed => None,
             Set::Twenty | Set::Pairs | Set::Machine => Some(2_000_000),
         }
     }
 
     pub fn rows(self) -> Vec<Row> {
-        let row =
-            |command, program: String, words, rule| Row { command, program, words, rule, is_machine_code: false, has_summaries: false };
+        let row = |command, program: String, words, rule| Row {
+            command,
+            program,
+            words,
+            rule,
+            is_machine_code: false,
+            has_summaries: false,
+            options: &[],
+        };
         match self {
             Set::Rows => {
                 let of = |command: &str| (command != "run").then_some(RULE);
@@ -116,6 +128,11 @@ impl Set {
             Set::Machine => {
                 let of = |name: &str| Row { is_machine_code: true, ..row("verify", name.to_owned(), SMALL, Some(RULE)) };
                 twenty::chosen(&[]).map(of).collect()
+            }
+            Set::Speed => {
+                let of = |(program, options, words): speed::Row<'_>| Row { options, ..row("run", program.to_owned(), words, None) };
+                let symbolic = speed::SYMBOLIC.into_iter().map(|(row, _)| row);
+                [speed::EMPTY].into_iter().chain(speed::CONCRETE).chain(symbolic).chain([speed::MATCHER]).map(of).collect()
             }
         }
     }
