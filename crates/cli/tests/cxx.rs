@@ -142,6 +142,9 @@ fn executables_throw_and_end_natively() {
     assert!(built.status.success(), "{}", String::from_utf8_lossy(&built.stderr));
     let ran = Command::new(dir.path().join("p")).output().expect("it starts");
     assert_eq!((ran.status.code(), String::from_utf8_lossy(&ran.stdout).as_ref()), (Some(0), "caught\ngone\n"));
+    let lifted = wryneck(dir.path()).args(["run", "--machine-code", "--output", "out", "./p"]).output().expect("the tool was built");
+    let said = String::from_utf8_lossy(&lifted.stdout).into_owned() + &String::from_utf8_lossy(&lifted.stderr);
+    assert!(said.contains("1  exit 0") && said.contains("every path was explored"), "{said}");
 }
 
 /// `operator delete` frees by `free`, which is no second event.

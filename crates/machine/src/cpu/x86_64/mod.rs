@@ -233,6 +233,10 @@ fn adjust(it: &mut Instruction, bytes: &[u8]) {
         // SLEIGH takes it for `xchg` where REX says anything at all.
         it.ops.clear();
     }
+    if e.map == Map::Two && e.opcode == 0x1e && e.mandatory == Mandatory::F3 && e.reg == 1 {
+        // `rdssp` does nothing where the kernel gives no shadow stack. The unwinder of gcc's library asks with it.
+        it.ops.clear();
+    }
     clear_upper_half(it);
     align_pieces(it);
     x87::adjust(it, &e);
