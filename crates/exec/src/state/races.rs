@@ -115,6 +115,14 @@ impl Races {
         }
     }
 
+    /// A thread reads or writes at an address that orders it with others.
+    pub(crate) fn synchronise(&mut self, thread: ThreadId, address: u64, write: bool) {
+        self.observe(thread, address);
+        if write {
+            self.publish(thread, address);
+        }
+    }
+
     /// A thread accesses memory: the first earlier access that this one races with, and the byte.
     pub(crate) fn touch(&mut self, thread: ThreadId, touching: Touching) -> Option<(Access, u64)> {
         let Touching { pos, address, len, write, atomic } = touching;
@@ -148,8 +156,7 @@ impl Races {
             }
         }
         if atomic && write {
-            self.observe(thread, address);
-            self.publish(thread, address);
+            self.synchronise(thread, address, true);
         }
         None
     }

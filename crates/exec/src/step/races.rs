@@ -2,7 +2,8 @@
 //!
 //! Paths with one thread are not checked. Paths with several threads run in the recording copy of the inner loop, which reports its
 //! accesses. The accesses of slow operations come from the log of the address space. Accesses inside library functions are not checked,
-//! because libraries have locks of their own. In library functions that the environment names, each access synchronises.
+//! because libraries have locks of their own. In library functions that the environment names, each access synchronises; in libraries that are linked
+//! with the program, each atomic access.
 
 use std::rc::Rc;
 
@@ -24,6 +25,8 @@ use crate::step::pointer;
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Watch {
     Off,
+    /// Only atomic ones, and only for what they order.
+    Atomic,
     Each,
     /// Each synchronises.
     Synchronising,
@@ -40,6 +43,8 @@ pub(super) fn watch(core: &Core, state: &State, func: u32) -> Watch {
         false => Watch::Off,
         true if !core.image.is_library(func) => Watch::Each,
         true if core.environment.synchronises_in(core.image.name(func)) => Watch::Synchronising,
+        // A library that is linked with the program, as the C++ library is. The C library's own atomic accesses are behind its models.
+        true if !core.image.program.units[core.image.code(func).module as usize].library => Watch::Atomic,
         true => Watch::Off,
     }
 }
@@ -55,6 +60,14 @@ pub(super) fn touch(core: &mut Core, state: &mut State, touching: Touching) -> O
     let (running, races) = races(state)?;
     let (old, at) = races.touch(running, touching)?;
     Some(race(core, state, touching, old, at))
+}
+
+/// An atomic access of a library.
+#[cold]
+pub(super) fn synchronise(state: &mut State, address: u64, write: bool) {
+    if let Some((running, races)) = races(state) {
+        races.synchronise(running, address, write);
+    }
 }
 
 /// What is watched of a slow operation: its place, and whether it is an access at an address that is not a number, of which it is not known before
@@ -105,6 +118,11 @@ pub(super) fn touched(core: &mut Core, state: &mut State, place: Place, log: &[T
             Touched::Allocate => {
                 if let Some((_, races)) = races(state) {
                     races.forget(address, len.into());
+                }
+            }
+            Touched::Read | Touched::Write if !ours && watch == Watch::Atomic => {
+                if atomic {
+                    synchronise(state, address, how == Touched::Write);
                 }
             }
             Touched::Read | Touched::Write if !ours => {

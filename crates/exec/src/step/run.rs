@@ -260,7 +260,11 @@ unsafe fn run_frame<const CHECKED: bool, const TRACE: bool>(
     // Where accesses are watched: the path ends if this one races with another.
     macro_rules! shown {
         ($address:expr, $bytes:expr, $write:expr, $access:expr) => {
-            if TRACE && watch != Watch::Off {
+            if TRACE && watch == Watch::Atomic {
+                if $access == wryneck_ir::ATOMIC {
+                    races::synchronise(state, $address, $write);
+                }
+            } else if TRACE && watch != Watch::Off {
                 let atomic = watch == Watch::Synchronising || $access == wryneck_ir::ATOMIC;
                 let pos = CodePos { func: code.func, op: at as u32 };
                 let touching = Touching { pos, address: $address, len: $bytes, write: $write, atomic };
