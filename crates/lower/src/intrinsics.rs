@@ -137,7 +137,7 @@ static INTRINSICS: &[(&str, Meaning)] = &[
     ("llvm.fmuladd", M::By(float::multiply_add)),
     ("llvm.fptosi.sat", M::By(float::to_signed_saturating)),
     ("llvm.fptoui.sat", M::By(float::to_unsigned_saturating)),
-    ("llvm.frameaddress", M::Constant(0)),
+    ("llvm.frameaddress", M::By(memory::frame_address)),
     ("llvm.frexp", M::By(float::frexp)),
     ("llvm.fshl", M::Integer(Op::Fshl)),
     ("llvm.fshr", M::Integer(Op::Fshr)),

@@ -91,6 +91,14 @@ pub fn stack_save<'m>(s: &mut Body<'_, 'm>, _: Value<'m>) -> Lowered {
     Ok(Some(s.b.value(Op::StackSave, 64, NONE, NONE, NONE).into()))
 }
 
+/// Of the running function: where its variables end. Of callers: null.
+pub fn frame_address<'m>(s: &mut Body<'_, 'm>, v: Value<'m>) -> Lowered {
+    match v.operand(0).as_int() {
+        Some(0) => stack_save(s, v),
+        Some(_) | None => Ok(Some(s.b.int(64, 0).into())),
+    }
+}
+
 pub fn stack_restore<'m>(s: &mut Body<'_, 'm>, v: Value<'m>) -> Lowered {
     let mark = s.scalar(v.operand(0))?;
     s.b.emit(Op::StackRestore, 0, NONE, mark, NONE, NONE);
