@@ -147,6 +147,11 @@ fn executables_throw_and_end_natively() {
     assert!(said.contains("1  exit 0") && said.contains("every path was explored"), "{said}");
 }
 
+#[test]
+fn depth_is_told_by_addresses_of_frames() {
+    check("frames.cc", &[]);
+}
+
 /// `operator delete` frees by `free`, which is no second event.
 #[test]
 fn memory_is_freed_once_by_delete() {

@@ -130,7 +130,7 @@ fn bitcode_is_written_to_a_file() {
     assert_eq!(project.explored("check.bc --sym-arg 3"), ["0", "1"]);
 }
 
-/// Containers, strings, numbers, shared and function objects; whoever misses streams is told so by the compiler.
+/// Containers, strings, numbers, shared and function objects.
 #[test]
 fn the_library_of_c_plus_plus_is_there() {
     let project = Project::new();
@@ -151,9 +151,6 @@ fn the_library_of_c_plus_plus_is_there() {
     fs::write(project.path("all.cc"), program).expect("there is room");
     project.done("c++ -O1 all.cc -o all");
     assert_eq!(project.explored("./all --sym-arg 2"), ["0", "1", "2", "3", "4"]);
-    fs::write(project.path("streams.cc"), "#include <iostream>\nint main() { std::cout << 1; }\n").expect("there is room");
-    let out = project.wryneck("c++ streams.cc -o streams");
-    assert!(!out.status.success() && text(&out.stderr).contains("error:"), "{}", text(&out.stderr));
 }
 
 /// Assembly has no bitcode: it is named where the program is made, and in every run's ledger; what is lost with it is not passed over.
@@ -177,6 +174,44 @@ fn objects_without_bitcode_are_named() {
 }
 
 /// Several targets are one program, in whatever form each is; a library gives what is needed of it.
+/// What one file does to another's memory is in the bitcode as it is in the machine code: no optimiser looks at both.
+#[test]
+fn optimised_files_keep_what_they_do_to_each_other() {
+    let project = Project::new();
+    let write = |name: &str, text: &str| fs::write(project.path(name), text).expect("there is room");
+    write(
+        "set.c",
+        "#include <stdlib.h>\nvoid set(char *p, int i) { p[i] = 1; }\nvoid *get(size_t n) { return malloc(n); }\nvoid put(void *p) { free(p); }\n",
+    );
+    write(
+        "use.c",
+        "#include <stdlib.h>\n#include <unistd.h>\nvoid set(char *, int);\nvoid *get(size_t);\nvoid put(void *);\nint main(void) {\n  unsigned char in;\n  char buf[8];\n  \
+         if (read(0, &in, 1) != 1) return 1;\n  if (in > 200) {\n    void *p = get(in == 201 ? 1ull << 62 : 10);\n    if (!p) return 3;\n    put(p);\n    return 77;\n  }\n  \
+         set(buf, in);\n  return 0;\n}\n",
+    );
+    project.done("cc -g -O2 set.c use.c -o use");
+    let out = project.wryneck("run --output found ./use --sym-stdin 1");
+    let said = text(&out.stdout) + &text(&out.stderr);
+    assert!(said.contains("out-of-bounds-write: write of 1 byte at offset 8 of `buf` (8 bytes)"), "{said}");
+    for end in ["exit 0", "exit 3", "exit 77"] {
+        assert!(said.contains(&format!("1  {end}\n")), "{end}: {said}");
+    }
+}
+
+/// Where the linker renames symbols, bitcode would not be the program.
+#[test]
+fn a_program_whose_symbols_are_renamed_carries_no_bitcode() {
+    let project = Project::new();
+    fs::write(project.path("w.c"), "int foo(void) { return 3; }\nint __wrap_foo(void) { return 8; }\n").expect("there is room");
+    fs::write(project.path("m.c"), "int foo(void);\nint main(void) { return foo(); }\nint start(void) { return 1; }\n")
+        .expect("there is room");
+    for option in ["-Wl,--wrap=foo", "-Wl,--wrap,foo", "-Wl,--defsym=bar=foo", "-Wl,-e,start"] {
+        let said = project.done(&format!("cc m.c w.c -o w {option}"));
+        assert!(said.contains("`w` carries no bitcode: `") && said.contains("changes what symbols mean"), "{option}: {said}");
+    }
+    assert_eq!(project.done("cc m.c w.c -o w -Wl,-e,_start"), "");
+}
+
 #[test]
 fn several_targets_are_linked() {
     let project = Project::new();

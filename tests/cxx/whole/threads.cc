@@ -1,5 +1,6 @@
 // Threads, what they wait for, and what ends with them. A byte is read.
 #include <atomic>
+#include <barrier>
 #include <condition_variable>
 #include <future>
 #include <iostream>
@@ -23,6 +24,22 @@ static std::atomic<int> gone;
 struct Made {
   Made() { made++; }
 };
+
+/* Made by whoever comes first, and read by the other without a lock. */
+static int level, stored;
+static std::once_flag given;
+struct Config {
+  int size;
+  Config() : size(level + 2) {}
+};
+static int size_of_config() {
+  static Config config;
+  return config.size;
+}
+static int once_given() {
+  std::call_once(given, [] { stored = 4; });
+  return stored;
+}
 
 static void touch() {
   static Made once;
@@ -76,6 +93,17 @@ int main() {
     std::cout << "future: " << error.what() << '\n';
   }
   keeps.join();
+  std::barrier<> meeting(2);
+  int halves[2] = {0, 0}, seen[2] = {0, 0};
+  auto half = [&](int i) {
+    halves[i] = size_of_config() + once_given();
+    meeting.arrive_and_wait();
+    seen[i] = halves[1 - i];
+  };
+  std::thread other(half, 1);
+  half(0);
+  other.join();
+  std::cout << seen[0] << ' ' << seen[1] << std::endl;
   std::shared_ptr<int> shared = std::make_shared<int>(5);
   std::weak_ptr<int> weak = shared;
   shared.reset();

@@ -1,9 +1,12 @@
 //! `wryneck ld`: lld, whose programs carry their whole bitcode.
 //!
 //! It links twice with the same arguments: once for machine code, as lld alone would, and once for bitcode (`--fat-lto-objects
-//! --plugin-opt=emit-llvm`). So the linker itself resolves symbols, archive members, weak symbols, wraps and groups, and the bitcode
-//! matches the machine code. The second result becomes a section of the first. If bitcode is missing or cannot be linked, the build does
+//! --plugin-opt=emit-llvm`). So the linker itself resolves symbols, archive members, weak symbols and groups, and the bitcode
+//! matches the machine code. It does not rename symbols in bitcode; a program that is linked so carries none. The second result becomes a section of the first. If bitcode is missing or cannot be linked, the build does
 //! not fail: standard error, `wryneck build` and the program's label report it.
+//!
+//! The bitcode is not optimised as one program (`--lto-O0`): the machine code is not, either. Across files the optimiser removes accesses that are out of
+//! bounds and calls that may fail.
 //!
 //! Cost: two links and a copy of the program.
 
@@ -66,6 +69,9 @@ fn bound(tool: &str) -> Command {
     command
 }
 
+/// Options that rename symbols, with a value behind `=`.
+const RENAMES: [&str; 5] = ["--wrap", "-wrap", "--defsym", "-defsym", "--entry"];
+
 /// File times are coarser than the clock.
 const FILE_CLOCK: std::time::Duration = std::time::Duration::from_millis(50);
 
@@ -90,11 +96,13 @@ struct Link {
     output: PathBuf,
     /// The result is an object again.
     relocatable: bool,
+    /// An option that renames symbols, or begins elsewhere.
+    renames: Option<String>,
 }
 
 impl Link {
     fn of(words: &[String]) -> Link {
-        let mut link = Link { output: "a.out".into(), relocatable: false };
+        let mut link = Link { output: "a.out".into(), relocatable: false, renames: None };
         link.read(words);
         link
     }
@@ -105,13 +113,24 @@ impl Link {
             match word.as_str() {
                 "-o" | "--output" => self.output = words.next().map_or_else(PathBuf::new, PathBuf::from),
                 "-r" | "-relocatable" | "--relocatable" => self.relocatable = true,
+                "-e" | "--entry" | "-entry" => {
+                    if words.next().is_some_and(|name| name != "_start") {
+                        self.renames = Some(word.clone());
+                    }
+                }
+                "--wrap" | "-wrap" | "--defsym" | "-defsym" => {
+                    words.next();
+                    self.renames = Some(word.clone());
+                }
                 // An argument of its own, which may look like one of these.
-                "-z" | "-L" | "-l" | "-m" | "-e" | "-u" | "-T" | "-h" | "-soname" | "-rpath" | "-mllvm" => drop(words.next()),
+                "-z" | "-L" | "-l" | "-m" | "-u" | "-T" | "-h" | "-soname" | "-rpath" | "-mllvm" => drop(words.next()),
                 word => {
                     if let Some(file) = word.strip_prefix('@')
                         && let Ok(text) = fs::read_to_string(file)
                     {
                         self.read(&response(&text));
+                    } else if let Some((option, _)) = word.split_once('=').filter(|(option, _)| RENAMES.contains(option)) {
+                        self.renames = Some(option.to_owned());
                     } else if let Some(output) = word.strip_prefix("--output=") {
                         self.output = output.into();
                     } else if let Some(output) = word.strip_prefix("-o").filter(|rest| !rest.is_empty() && !word.starts_with("-omagic")) {
@@ -128,7 +147,7 @@ impl Link {
         let bitcode = scratch.path().join("bc");
         let linked = bound(LINKER)
             .args(words)
-            .args(["--fat-lto-objects", "--plugin-opt=emit-llvm", "--trace", "-o"])
+            .args(["--fat-lto-objects", "--plugin-opt=emit-llvm", "--lto-O0", "--trace", "-o"])
             .arg(&bitcode)
             .output()
             .map_err(|e| missing(e, LINKER, INSTALL))?;
@@ -138,6 +157,8 @@ impl Link {
         } else if !fs::read(&bitcode).is_ok_and(|content| content.starts_with(b"BC\xc0\xde")) {
             // Without any bitcode among its inputs lld writes nothing, or machine code.
             label.none = Some("none of its objects does".into());
+        } else if let Some(option) = &self.renames {
+            label.none = Some(format!("`{option}` changes what symbols mean, which bitcode does not follow"));
         }
         if !self.relocatable {
             put(&self.output, Some(&bitcode), &mut label)?;
