@@ -148,6 +148,11 @@ fn executables_throw_and_end_natively() {
 }
 
 #[test]
+fn functions_that_the_program_lists_run_at_its_start_and_end() {
+    check("arrays.cc", &[]);
+}
+
+#[test]
 fn depth_is_told_by_addresses_of_frames() {
     check("frames.cc", &[]);
 }

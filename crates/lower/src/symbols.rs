@@ -17,6 +17,9 @@ use crate::memory::MAX_VARIABLE;
 /// Lists of LLVM's own that say something about functions: name, and whether they run at exit.
 const CTOR_LISTS: &[(&[u8], u32)] = &[(b"llvm.global_ctors", 0), (b"llvm.global_dtors", 1)];
 
+/// Sections whose variables are lists of functions, written by hand, and whether these run at exit. Musl looks at no others.
+const CTOR_SECTIONS: &[(&[u8], u32)] = &[(b".fini_array", 1), (b".init_array", 0)];
+
 /// Makes a symbol for every global of the module.
 pub fn declare<'m>(cx: &mut Context<'m>, b: &mut ModuleBuilder) {
     let llvm = cx.llvm;
@@ -86,6 +89,11 @@ fn variable<'m>(cx: &mut Context<'m>, b: &mut ModuleBuilder, global: Value<'m>, 
             init.image
         }
     };
+    if let Some((priority, at_exit)) = listed(global.section()) {
+        // Those with parameters (Rust's standard library has one, for its arguments) get them from glibc alone.
+        let plain = |symbol: SymbolId| cx.llvm.functions().any(|f| cx.symbols.get(&f) == Some(&symbol) && f.params() == 0);
+        image.relocs.iter().filter(|reloc| plain(reloc.symbol)).for_each(|reloc| b.ctor(reloc.symbol, priority, at_exit));
+    }
     let flags = [
         (global.is_global_constant(), global_flags::READ_ONLY),
         (global.is_thread_local(), global_flags::THREAD_LOCAL),
@@ -95,6 +103,17 @@ fn variable<'m>(cx: &mut Context<'m>, b: &mut ModuleBuilder, global: Value<'m>, 
     let def = DataDef { size, align: align.max(1), init: &image.bytes, relocs: &image.relocs, flags, loc };
     b.data(symbol, linkage_of(global), def)?;
     Ok(())
+}
+
+/// The priority of functions that are listed in a section (`.init_array.00200`), and whether they run at exit.
+fn listed(section: &[u8]) -> Option<(u32, u32)> {
+    let (name, at_exit) = CTOR_SECTIONS.iter().find(|(name, _)| section.starts_with(name))?;
+    let priority = match section[name.len()..].strip_prefix(b".") {
+        Some(digits) => str::from_utf8(digits).ok()?.parse().ok()?,
+        None if section.len() == name.len() => u16::MAX.into(),
+        None => return None,
+    };
+    Some((priority, *at_exit))
 }
 
 /// The addresses of a table whose every element is `trunc (address - table)`, if only `llvm.load.relative` reads it.
