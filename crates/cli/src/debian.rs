@@ -42,13 +42,7 @@ impl Sources {
 
     /// Unpacks the source of `package`, patches applied, as the folder `tree`, which is not there yet.
     pub fn unpack(&self, package: &str, tree: &Path) -> Result<()> {
-        self.download(package).with_context(|| format!("apt cannot fetch the Debian source package `{package}`"))?;
-        let of_the_package = |path: &PathBuf| {
-            let name = path.file_name().and_then(|name| name.to_str()).unwrap_or_default();
-            name.strip_prefix(package).is_some_and(|rest| rest.starts_with('_')) && name.ends_with(".dsc")
-        };
-        let description = fs::read_dir(&self.folder)?.filter_map(|entry| entry.ok().map(|e| e.path())).find(of_the_package);
-        let description = description.context("apt-get fetched no `.dsc`")?;
+        let description = self.fetched(package, |name| name.ends_with(".dsc"))?;
         // apt has checked the files against the signed lists, so the uploader's own signature is not asked for again.
         output(Command::new("dpkg-source").args(["--no-check", "-x"]).arg(&description).arg(tree).current_dir(&self.folder))?;
         Ok(())
@@ -57,18 +51,23 @@ impl Sources {
     /// Unpacks these folders of the source of `package` alone, as the folder `tree`, without Debian's patches.
     #[allow(dead_code, reason = "not in `xtask`")]
     pub fn unpack_parts(&self, package: &str, parts: &[&str], tree: &Path) -> Result<()> {
-        self.download(package).with_context(|| format!("apt cannot fetch the Debian source package `{package}`"))?;
-        let is_archive = |path: &PathBuf| {
-            let name = path.file_name().and_then(|name| name.to_str()).unwrap_or_default();
-            name.strip_prefix(package).is_some_and(|rest| rest.starts_with('_')) && name.contains(".orig.tar.")
-        };
-        let archive = fs::read_dir(&self.folder)?.filter_map(|entry| entry.ok().map(|e| e.path())).find(is_archive);
-        let archive = archive.context("apt-get fetched no `.orig.tar`")?;
+        let archive = self.fetched(package, |name| name.contains(".orig.tar."))?;
         fs::create_dir_all(tree)?;
         let mut tar = Command::new("tar");
         tar.args(["--strip-components=1", "--wildcards", "-xf"]).arg(archive).arg("-C").arg(tree);
         output(tar.args(parts.iter().map(|part| format!("*/{part}"))))?;
         Ok(())
+    }
+
+    /// Downloads the source of `package`; the file of it whose name is wanted.
+    fn fetched(&self, package: &str, is_wanted: impl Fn(&str) -> bool) -> Result<PathBuf> {
+        self.download(package).with_context(|| format!("apt cannot fetch the Debian source package `{package}`"))?;
+        let of_the_package = |path: &PathBuf| {
+            let name = path.file_name().and_then(|name| name.to_str()).unwrap_or_default();
+            name.strip_prefix(package).is_some_and(|rest| rest.starts_with('_')) && is_wanted(name)
+        };
+        let found = fs::read_dir(&self.folder)?.filter_map(|entry| entry.ok().map(|e| e.path())).find(of_the_package);
+        found.with_context(|| format!("apt-get fetched only a part of `{package}`"))
     }
 
     fn download(&self, package: &str) -> Result<()> {

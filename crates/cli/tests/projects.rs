@@ -209,7 +209,9 @@ fn a_program_whose_symbols_are_renamed_carries_no_bitcode() {
         let said = project.done(&format!("cc m.c w.c -o w {option}"));
         assert!(said.contains("`w` carries no bitcode: `") && said.contains("changes what symbols mean"), "{option}: {said}");
     }
-    assert_eq!(project.done("cc m.c w.c -o w -Wl,-e,_start"), "");
+    for option in ["-Wl,-e,_start", "-Wl,--entry=_start"] {
+        assert_eq!(project.done(&format!("cc m.c w.c -o w {option}")), "", "{option}");
+    }
 }
 
 #[test]

@@ -6,6 +6,7 @@
 
 use std::path::{Path, PathBuf};
 use std::process::Command;
+use std::sync::OnceLock;
 use std::time::Duration;
 use std::{env, io};
 
@@ -60,11 +61,15 @@ pub fn cxx(target: &Path, flags: &[String]) -> Result<PathBuf> {
     cached(command, target, "o", &Clang)
 }
 
-/// The C++ library as an archive.
+/// The C++ library as an archive. The compiler is asked once.
 pub fn cxx_library() -> Result<PathBuf> {
+    static FOUND: OnceLock<PathBuf> = OnceLock::new();
+    if let Some(found) = FOUND.get() {
+        return Ok(found.clone());
+    }
     let asked = Command::new(build::command()?).args(["c++", "-print-file-name=libc++.a"]).output();
     let asked = asked.map_err(|error| missing(error, "wryneck", "build it with `cargo build --release -p wryneck-cli`"))?;
-    Ok(PathBuf::from(String::from_utf8_lossy(&asked.stdout).trim()))
+    Ok(FOUND.get_or_init(|| PathBuf::from(String::from_utf8_lossy(&asked.stdout).trim())).clone())
 }
 
 /// Where a compilation writes.

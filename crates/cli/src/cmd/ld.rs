@@ -2,8 +2,9 @@
 //!
 //! It links twice with the same arguments: once for machine code, as lld alone would, and once for bitcode (`--fat-lto-objects
 //! --plugin-opt=emit-llvm`). So the linker itself resolves symbols, archive members, weak symbols and groups, and the bitcode
-//! matches the machine code. It does not rename symbols in bitcode; a program that is linked so carries none. The second result becomes a section of the first. If bitcode is missing or cannot be linked, the build does
-//! not fail: standard error, `wryneck build` and the program's label report it.
+//! matches the machine code. It does not rename symbols in bitcode, so a program whose symbols it renames carries none. The second
+//! result becomes a section of the first. If bitcode is missing or cannot be linked, the build does not fail: standard error,
+//! `wryneck build` and the program's label report it.
 //!
 //! The bitcode is not optimised as one program (`--lto-O0`): the machine code is not, either. Across files the optimiser removes accesses that are out of
 //! bounds and calls that may fail.
@@ -69,8 +70,10 @@ fn bound(tool: &str) -> Command {
     command
 }
 
-/// Options that rename symbols, with a value behind `=`.
-const RENAMES: [&str; 5] = ["--wrap", "-wrap", "--defsym", "-defsym", "--entry"];
+/// Options that rename symbols or begin elsewhere. Their value is the next word, or behind `=`.
+const RENAMES: [&str; 7] = ["--defsym", "--entry", "--wrap", "-defsym", "-e", "-entry", "-wrap"];
+/// Where a program begins in any case: a value of these options that changes nothing.
+const BEGINNING: &str = "_start";
 
 /// File times are coarser than the clock.
 const FILE_CLOCK: std::time::Duration = std::time::Duration::from_millis(50);
@@ -113,15 +116,7 @@ impl Link {
             match word.as_str() {
                 "-o" | "--output" => self.output = words.next().map_or_else(PathBuf::new, PathBuf::from),
                 "-r" | "-relocatable" | "--relocatable" => self.relocatable = true,
-                "-e" | "--entry" | "-entry" => {
-                    if words.next().is_some_and(|name| name != "_start") {
-                        self.renames = Some(word.clone());
-                    }
-                }
-                "--wrap" | "-wrap" | "--defsym" | "-defsym" => {
-                    words.next();
-                    self.renames = Some(word.clone());
-                }
+                option if RENAMES.contains(&option) => self.rename(option, words.next()),
                 // An argument of its own, which may look like one of these.
                 "-z" | "-L" | "-l" | "-m" | "-u" | "-T" | "-h" | "-soname" | "-rpath" | "-mllvm" => drop(words.next()),
                 word => {
@@ -129,8 +124,8 @@ impl Link {
                         && let Ok(text) = fs::read_to_string(file)
                     {
                         self.read(&response(&text));
-                    } else if let Some((option, _)) = word.split_once('=').filter(|(option, _)| RENAMES.contains(option)) {
-                        self.renames = Some(option.to_owned());
+                    } else if let Some((option, value)) = word.split_once('=').filter(|(option, _)| RENAMES.contains(option)) {
+                        self.rename(option, Some(value));
                     } else if let Some(output) = word.strip_prefix("--output=") {
                         self.output = output.into();
                     } else if let Some(output) = word.strip_prefix("-o").filter(|rest| !rest.is_empty() && !word.starts_with("-omagic")) {
@@ -138,6 +133,12 @@ impl Link {
                     }
                 }
             }
+        }
+    }
+
+    fn rename(&mut self, option: &str, value: Option<impl AsRef<str>>) {
+        if value.is_some_and(|value| value.as_ref() != BEGINNING) {
+            self.renames = Some(option.to_owned());
         }
     }
 
