@@ -28,6 +28,7 @@ mod resume;
 mod scheduled;
 mod shell;
 mod stubs;
+mod symbols;
 mod toolchain;
 mod watchdog;
 

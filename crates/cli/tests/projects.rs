@@ -214,6 +214,72 @@ fn a_program_whose_symbols_are_renamed_carries_no_bitcode() {
     }
 }
 
+/// `objcopy` changes symbols of machine code alone, so the bitcode would be another program's where that matters.
+#[test]
+fn a_program_of_objects_whose_symbols_were_changed_carries_no_bitcode() {
+    let project = Project::new();
+    let files = [
+        ("m.c", "int bar(void);\nint main(void) { return bar(); }\n"),
+        ("f.c", "static int in(void) { return 2; }\nint foo(void) { return 1 + in(); }\nint bar(void) { return 3 + in(); }\n"),
+        ("w.c", "__attribute__((weak)) int foo(void) { return 5; }\nint other(void) { return 6; }\n"),
+        ("b.c", "int bar(void) { return 9; }\n"),
+        ("in.c", "int in(void);\nint main(void) { return in(); }\n"),
+        ("own.c", "void *malloc(unsigned long);\nint bar(void) { return malloc(1) != 0; }\n"),
+        ("prefixed.c", "int x_other(void);\nint main(void) { return x_other(); }\n"),
+        ("my.c", "void *my_malloc(unsigned long n) { return 0; }\nint f;\n"),
+    ];
+    for (name, text) in files {
+        fs::write(project.path(name), text).expect("there is room");
+        project.done(&format!("cc -c {name}"));
+    }
+    let native = |words: &str| {
+        let mut words = words.split(' ');
+        let mut command = Command::new(words.next().expect("there is one"));
+        assert!(command.current_dir(project.path("")).args(words).status().expect("it is installed").success());
+    };
+    let none = |words: &str, why: &str| {
+        let said = project.done(&format!("cc {words} -o p"));
+        assert!(said.contains("`p` carries no bitcode: the symbols of `") && said.contains(why), "{words}: {said}");
+    };
+    for objcopy in ["objcopy", "llvm-objcopy-22"] {
+        let change = |words: &str| native(&format!("{objcopy} {words}"));
+        // The other member would be linked as bitcode.
+        change("--redefine-sym foo=bar --redefine-sym bar=baz f.o x.o");
+        native("ar rcs x.a x.o");
+        native("ar rcs b.a b.o");
+        none("m.o x.a b.a", "changed after it was compiled: its bitcode defines `foo`, and its machine code does not");
+        change("--redefine-sym foo=bar w.o x.o");
+        none("m.o x.o", "its bitcode defines `foo`, and its machine code `bar`");
+        none("m.o b.o x.o", "its bitcode defines `foo`, and its machine code `bar`");
+        change("--redefine-sym malloc=my_malloc own.o x.o");
+        none("m.o x.o my.o", "its bitcode refers to `malloc`, and its machine code to `my_malloc`");
+        change("--prefix-symbols=x_ w.o x.o");
+        none("prefixed.o x.o", "its bitcode defines `other`");
+        change("--weaken f.o x.o");
+        none("m.o x.o b.o", "`bar` is weak in its machine code");
+        // No other file has the symbol: nothing changes.
+        assert_eq!(project.done("cc m.o x.o -o p"), "");
+        assert_eq!(project.explored("./p"), ["5"]);
+        for option in ["--localize-symbol=bar", "--keep-global-symbol=foo"] {
+            change(&format!("{option} f.o x.o"));
+            none("m.o x.o b.o", "`bar` is local in its machine code");
+        }
+        change("--localize-symbol=foo f.o x.o");
+        assert_eq!(project.done("cc m.o x.o -o p"), "");
+        change("--globalize-symbol=in f.o x.o");
+        assert_eq!(project.done("cc m.o x.o -o p"), "");
+        none("in.o x.o", "`in` is local in its bitcode");
+        // An object that `ld -r` made of such.
+        change("--redefine-sym foo=bar w.o x.o");
+        assert!(project.done("ld -r m.o x.o -o r.o").contains("`r.o` carries no bitcode: the symbols of `x.o`"));
+        project.done("ld -r f.o b.o -z muldefs -o r.o");
+        change("--redefine-sym foo=goo r.o");
+        none("m.o r.o", "its bitcode defines `foo`");
+        change("--strip-debug f.o x.o");
+        assert_eq!(project.done("cc m.o x.o -o p"), "");
+    }
+}
+
 #[test]
 fn several_targets_are_linked() {
     let project = Project::new();

@@ -68,6 +68,7 @@ pub fn run(args: &Args) -> Result<()> {
             &format!("{package:?}"),
             include_str!("../../../crates/cli/src/cmd/cc.rs"),
             include_str!("../../../crates/cli/src/cmd/ld.rs"),
+            include_str!("../../../crates/cli/src/symbols.rs"),
         ])
         .text(&args.opt)
         .text(&source.to_string_lossy())

@@ -2,7 +2,7 @@
 //!
 //! It links twice with the same arguments: once for machine code, as lld alone would, and once for bitcode (`--fat-lto-objects
 //! --plugin-opt=emit-llvm`). So the linker itself resolves symbols, archive members, weak symbols and groups, and the bitcode
-//! matches the machine code. It does not rename symbols in bitcode, so a program whose symbols it renames carries none. The second
+//! matches the machine code. Neither it nor `objcopy` renames symbols in bitcode, so a program with renamed symbols carries none. The second
 //! result becomes a section of the first. If bitcode is missing or cannot be linked, the build does not fail: standard error,
 //! `wryneck build` and the program's label report it.
 //!
@@ -11,6 +11,7 @@
 //!
 //! Cost: two links and a copy of the program.
 
+use std::collections::BTreeSet;
 use std::fs::{self, OpenOptions};
 use std::io::Write;
 use std::os::unix::process::ExitStatusExt;
@@ -26,6 +27,7 @@ use crate::carried::{self, Label};
 use crate::child;
 use crate::output;
 use crate::scratch::Scratch;
+use crate::symbols::{self, Input};
 use crate::toolchain::{self, INSTALL, LINKER, OBJCOPY};
 
 /// Names the file that collects what a build made: lines of [`Made`].
@@ -43,7 +45,14 @@ const OBJECT_SECTION_TYPE: u32 = 0x6fff_4c0c;
 
 pub fn run(words: Vec<String>) -> Result<u8> {
     let began = SystemTime::now();
-    let status = bound(LINKER).args(&words).arg("--no-fat-lto-objects").status().map_err(|e| missing(e, LINKER, INSTALL))?;
+    let scratch = Scratch::new().context("cannot make a scratch folder")?;
+    let mut linker = bound(LINKER);
+    linker.args(&words).arg("--no-fat-lto-objects");
+    let extracted = scratch.path().join("extracted");
+    if !words.iter().any(|word| word.contains(EXTRACTED)) {
+        linker.arg(format!("--{EXTRACTED}={}", extracted.display()));
+    }
+    let status = linker.status().map_err(|e| missing(e, LINKER, INSTALL))?;
     if !status.success() {
         return Ok(exit_code(status));
     }
@@ -53,7 +62,7 @@ pub fn run(words: Vec<String>) -> Result<u8> {
     if !made {
         return Ok(0);
     }
-    let label = link.carry(&words)?;
+    let label = link.carry(&words, &scratch, &fs::read_to_string(extracted).unwrap_or_default())?;
     if let Some(why) = &label.none {
         output::say("wryneck", format!("`{}` carries no bitcode: {why}", link.output.display()));
     }
@@ -72,6 +81,8 @@ fn bound(tool: &str) -> Command {
 
 /// Options that rename symbols or begin elsewhere. Their value is the next word, or behind `=`.
 const RENAMES: [&str; 7] = ["--defsym", "--entry", "--wrap", "-defsym", "-e", "-entry", "-wrap"];
+/// The option for a file with the members of archives that are linked: a line of each, its second field.
+const EXTRACTED: &str = "why-extract";
 /// Where a program begins in any case: a value of these options that changes nothing.
 const BEGINNING: &str = "_start";
 
@@ -143,8 +154,7 @@ impl Link {
     }
 
     /// Links the bitcode and puts it into the output; what the output then says of itself.
-    fn carry(&self, words: &[String]) -> Result<Label> {
-        let scratch = Scratch::new().context("cannot make a scratch folder")?;
+    fn carry(&self, words: &[String], scratch: &Scratch, extracted: &str) -> Result<Label> {
         let bitcode = scratch.path().join("bc");
         let linked = bound(LINKER)
             .args(words)
@@ -152,15 +162,27 @@ impl Link {
             .arg(&bitcode)
             .output()
             .map_err(|e| missing(e, LINKER, INSTALL))?;
-        let mut label = Label { bare: bare(&String::from_utf8_lossy(&linked.stdout)), ..Label::default() };
-        if !linked.status.success() {
-            label.none = Some(format!("it does not link: {}", String::from_utf8_lossy(&linked.stderr).trim_end()));
-        } else if !fs::read(&bitcode).is_ok_and(|content| content.starts_with(b"BC\xc0\xde")) {
+        let trace = String::from_utf8_lossy(&linked.stdout);
+        // The C library and the compiler's own objects are below this folder.
+        let ours = toolchain::sysroot().ok();
+        let mut inputs = symbols::inputs(trace.lines(), ours.as_deref());
+        let bare = |input: &&Input| input.of_the_program && !input.carries;
+        let mut label = Label { bare: inputs.iter().filter(bare).map(|input| input.name.clone()).collect(), ..Label::default() };
+        // With other names, other members of archives are linked.
+        let known: BTreeSet<&str> = trace.lines().collect();
+        let members = extracted.lines().skip(1).filter_map(|line| line.split('\t').nth(1));
+        inputs.extend(symbols::inputs(members.filter(|member| !known.contains(member)), ours.as_deref()));
+        label.none = if let Some(option) = &self.renames {
+            Some(format!("`{option}` changes what symbols mean, which bitcode does not follow"))
+        } else if let Some(change) = symbols::change(&mut inputs)? {
+            Some(change)
+        } else if !linked.status.success() {
+            Some(format!("it does not link: {}", String::from_utf8_lossy(&linked.stderr).trim_end()))
+        } else {
             // Without any bitcode among its inputs lld writes nothing, or machine code.
-            label.none = Some("none of its objects does".into());
-        } else if let Some(option) = &self.renames {
-            label.none = Some(format!("`{option}` changes what symbols mean, which bitcode does not follow"));
-        }
+            let is_bitcode = fs::read(&bitcode).is_ok_and(|content| content.starts_with(b"BC\xc0\xde"));
+            (!is_bitcode).then(|| "none of its objects does".into())
+        };
         if !self.relocatable {
             put(&self.output, Some(&bitcode), &mut label)?;
         } else if label.none.is_none() {
@@ -195,26 +217,6 @@ fn add(file: &Path, sections: &[(&str, &Path)], flags: &[String], label: &mut La
         label.none = Some(format!("it cannot be put in: {}", String::from_utf8_lossy(&copied.stderr).trim_end()));
     }
     Ok(())
-}
-
-/// Those of a link's inputs, as lld's `--trace` lists them (`a.o`, `b.a(c.o)`), that carry no bitcode: assembly, or made by another
-/// compiler. The C library and the compiler's own objects are not looked at; they are below the folder of the system root.
-fn bare(trace: &str) -> Vec<String> {
-    let ours = toolchain::sysroot().ok();
-    let of_the_program = |line: &&str| ours.as_ref().is_none_or(|root| !Path::new(line).starts_with(root));
-    trace.lines().filter(of_the_program).filter(|line| !carries(line)).map(str::to_owned).collect()
-}
-
-/// Whether an input carries bitcode; what cannot be read is taken to.
-fn carries(input: &str) -> bool {
-    let Some((archive, _)) = input.strip_suffix(')').and_then(|input| input.rsplit_once('(')) else {
-        return fs::read(input).map_or(true, |content| carried::carries(&content));
-    };
-    let archive = Path::new(archive);
-    let content = fs::read(archive).unwrap_or_default();
-    let members = carried::members_of(archive, &content).unwrap_or_default();
-    // Several members may have the same name.
-    members.iter().filter(|(name, _)| name == input).all(|(_, content)| carried::carries(content))
 }
 
 /// The words of a response file: quotes group, a backslash takes the next character as it is.
