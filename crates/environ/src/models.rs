@@ -127,11 +127,13 @@ models! {
     "__wryneck_concretise" (Size) Undefined wryneck::concretise_number;
     "__wryneck_exit" (Int) Undefined start::exit;
     "__wryneck_finish" () Undefined start::finish;
+    "__wryneck_frame_address" (Int) Undefined unwind::frame_address;
     "__wryneck_land" (Size) Undefined unwind::land;
     "__wryneck_overflow" (Int Int Int Size Size) Undefined overflow::check;
     "__wryneck_pad_below" (Size Ptr) Undefined unwind::pad_below;
     "__wryneck_panic" (Size) Undefined unwind::panic;
     "__wryneck_preamble" () Undefined start::preamble;
+    "__wryneck_return_address" (Int) Undefined unwind::return_address;
     "__wryneck_room" (Ptr) Undefined wryneck::room;
     "__wryneck_run_fini_array" () Undefined start::run_fini_array;
     "__wryneck_run_init_array" () Undefined start::run_init_array;

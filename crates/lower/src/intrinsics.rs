@@ -60,7 +60,6 @@ use Meaning as M;
 static INTRINSICS: &[(&str, Meaning)] = &[
     ("llvm.abs", M::By(integer::abs)),
     ("llvm.acos", M::Libm("acos")),
-    ("llvm.addressofreturnaddress", M::Constant(0)),
     ("llvm.allow.runtime.check", M::Constant(1)),
     ("llvm.allow.ubsan.check", M::Constant(1)),
     ("llvm.annotation", M::Argument),
@@ -188,7 +187,7 @@ static INTRINSICS: &[(&str, Meaning)] = &[
     ("llvm.ptr.annotation", M::Argument),
     ("llvm.ptrmask", M::By(memory::pointer_mask)),
     ("llvm.public.type.test", M::Constant(1)),
-    ("llvm.returnaddress", M::Constant(0)),
+    ("llvm.returnaddress", M::By(memory::return_address)),
     ("llvm.rint", M::Rounded(Round::Even)),
     ("llvm.round", M::Rounded(Round::Away)),
     ("llvm.roundeven", M::Rounded(Round::Even)),

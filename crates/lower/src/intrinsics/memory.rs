@@ -1,6 +1,6 @@
 //! Intrinsics about memory: block operations, variable lifetimes, the dynamic stack, variable arguments.
 
-use wryneck_ir::build::Slot;
+use wryneck_ir::build::{CallDef, Callee, Slot};
 use wryneck_ir::{NONE, Op};
 
 use crate::body::Body;
@@ -91,12 +91,23 @@ pub fn stack_save<'m>(s: &mut Body<'_, 'm>, _: Value<'m>) -> Lowered {
     Ok(Some(s.b.value(Op::StackSave, 64, NONE, NONE, NONE).into()))
 }
 
-/// Of the running function: where its variables end. Of callers: null.
+/// Of the running function: where its variables end. Of callers, the environment knows it.
 pub fn frame_address<'m>(s: &mut Body<'_, 'm>, v: Value<'m>) -> Lowered {
-    match v.operand(0).as_int() {
+    match s.number(v.operand(0)) {
         Some(0) => stack_save(s, v),
-        Some(_) | None => Ok(Some(s.b.int(64, 0).into())),
+        Some(_) | None => of_caller(s, v, "__wryneck_frame_address"),
     }
+}
+
+pub fn return_address<'m>(s: &mut Body<'_, 'm>, v: Value<'m>) -> Lowered {
+    of_caller(s, v, "__wryneck_return_address")
+}
+
+/// What the environment knows of the call so many calls up.
+fn of_caller<'m>(s: &mut Body<'_, 'm>, v: Value<'m>, function: &str) -> Lowered {
+    let level = s.scalar(v.operand(0))?;
+    let symbol = s.b.names.symbol(s.b.module, function);
+    Ok(Some(s.b.call(Callee::Symbol(symbol), CallDef { args: &[(level, 32)], ret_width: 64, flags: 0, named: 1 }).into()))
 }
 
 pub fn stack_restore<'m>(s: &mut Body<'_, 'm>, v: Value<'m>) -> Lowered {

@@ -20,6 +20,8 @@ pub const FUNC_BASE: u64 = GLOBAL_BASE - (1 << 26);
 pub const GLOBAL_BASE: u64 = 1 << 30;
 /// The stack grows down from here.
 pub const STACK_TOP: u64 = 0x7f00_0000_0000;
+/// Nothing lies from here on, above the stacks of threads: what programs take for return addresses.
+pub const CALLS_BASE: u64 = 0x7fc0_0000_0000;
 
 /// An object at a fixed address: a global, or a segment of an executable.
 #[derive(Clone, Debug)]
