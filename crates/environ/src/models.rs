@@ -6,7 +6,7 @@ use crate::Linux;
 use crate::intrinsics::{klee, overflow, verifier, wryneck};
 use crate::libc::{alloc, assert, fenv, jump, memory, stdlib, string, unwind};
 use crate::sig::{Args, Ty};
-use crate::threads::{exclusion, life, waits};
+use crate::threads::{exclusion, life, stacks, waits};
 use crate::{start, sys};
 
 /// When a model stands in for its function.
@@ -207,6 +207,7 @@ models! {
     "mtx_trylock" (Ptr) Bitcode exclusion::mtx_trylock;
     "mtx_unlock" (Ptr) Bitcode exclusion::mutex_unlock;
     "posix_memalign" (Ptr Size Size) Always alloc::posix_memalign;
+    "pthread_attr_getstack" (Ptr Ptr Ptr) Bitcode stacks::of_attributes;
     "pthread_barrier_wait" (Ptr) Bitcode waits::barrier_wait;
     "pthread_cancel" (Size) Bitcode life::lacking;
     "pthread_cond_broadcast" (Ptr) Bitcode waits::condition_broadcast;
@@ -216,6 +217,7 @@ models! {
     "pthread_create" (Ptr Ptr Ptr Ptr) Always life::create;
     "pthread_detach" (Size) Bitcode life::detach;
     "pthread_exit" (Ptr) Bitcode life::exit;
+    "pthread_getattr_np" (Size Ptr) Bitcode stacks::of_thread;
     "pthread_getspecific" (Int) Bitcode life::key_value;
     "pthread_join" (Size Ptr) Bitcode life::join;
     "pthread_key_create" (Ptr Ptr) Bitcode life::key_create;

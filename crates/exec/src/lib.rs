@@ -26,7 +26,7 @@ pub use explore::search;
 pub use ground::config::{Audit, Config};
 pub use ground::image::{CodePos, Image};
 pub use ground::job::{Deferral, Deferred, Job};
-pub use ground::memory::CALLS_BASE;
+pub use ground::memory::{CALLS_BASE, STACK_TOP};
 pub use ground::path_end::{Fault, FaultKind, Limit, PathEnd};
 pub use ground::places::{Does, SourcePos};
 pub use ground::{

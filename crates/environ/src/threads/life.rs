@@ -37,12 +37,12 @@ mod field {
 
 /// Of an attribute object, in bytes from its beginning.
 const DETACHED: u64 = 24;
-const ATTRIBUTE_BYTES: u64 = 56;
+pub(super) const ATTRIBUTE_BYTES: u64 = 56;
 /// C11's `thrd_create` gives this in place of attributes.
 const OF_C11: u64 = u64::MAX;
 const JOINABLE: u32 = 2;
 /// Bytes below a thread's stack that no access may reach, as musl has them by default. Rust's library insists on some.
-const GUARD_BYTES: u64 = 8192;
+pub(super) const GUARD_BYTES: u64 = 8192;
 /// Keys that there can be, and how often the destructors of all are called (POSIX: `PTHREAD_DESTRUCTOR_ITERATIONS`).
 const KEYS: usize = 128;
 const ROUNDS: u32 = 4;
@@ -136,7 +136,7 @@ pub fn create(linux: &Linux, args: &Args<'_>, cx: &mut Cx<'_>) -> Result<Reply, 
 }
 
 /// The thread that a `pthread_t` is.
-fn thread_of(cx: &mut Cx<'_>, args: &Args<'_>) -> Result<Option<ThreadId>, Stop> {
+pub(super) fn thread_of(cx: &mut Cx<'_>, args: &Args<'_>) -> Result<Option<ThreadId>, Stop> {
     let handle = args.number(cx, 0)?;
     let first = descriptor(cx).is_some_and(|(_, first)| first == handle).then_some(0);
     let all = &World::of(cx).own.threads.all;

@@ -10,6 +10,7 @@
 
 pub mod exclusion;
 pub mod life;
+pub mod stacks;
 pub mod waits;
 
 use std::collections::BTreeMap;

@@ -73,6 +73,11 @@ pub fn decided(cx: &mut Cx<'_>) {
     cx.state.record_decision();
 }
 
+/// The address from which a thread's stack grows down.
+pub fn stack_end(cx: &Cx<'_>, thread: ThreadId) -> u64 {
+    stack_top(thread, cx.core.config.stack_size)
+}
+
 /// Has another thread run.
 pub fn run(cx: &mut Cx<'_>, to: ThreadId) {
     cx.state.dirty = true;

@@ -1,0 +1,43 @@
+//! What a program of bitcode is told of the stacks of its threads.
+//!
+//! A stack lies where the thread's variables do, so programs that measure how deep their calls are can do so. But each variable is an object of
+//! its own, and what compiled code has in registers or in saved registers lies in no stack. A program that reads a whole stack, as
+//! collectors of garbage do, meets the gaps and misses pointers. So the ledger has a row where a program asks for the address.
+
+use wryneck_exec::{CALLS_BASE, Cx, LedgerKind, Reply, STACK_TOP, Stop, Value, memory, threads};
+
+use super::life::{ATTRIBUTE_BYTES, GUARD_BYTES, thread_of};
+use super::{answer, of};
+use crate::Linux;
+use crate::errno::ESRCH;
+use crate::sig::Args;
+
+/// Of an attribute object, in bytes from its beginning: where the stack ends.
+const STACK_END: u64 = 16;
+/// The size of the first thread's stack, as `getrlimit` has it, and of the others' by default.
+const FIRST: u64 = 8 << 20;
+const OTHER: u64 = 128 << 10;
+
+const APART: &str =
+    "a stack holds each variable by itself, and no registers (`pthread_attr_getstack`): who reads all of it misses pointers";
+
+/// `pthread_getattr_np(thread, attributes)`
+pub fn of_thread(_: &Linux, args: &Args<'_>, cx: &mut Cx<'_>) -> Result<Reply, Stop> {
+    let Some(thread) = thread_of(cx, args)? else { return Ok(answer(cx, Some(ESRCH))) };
+    let at = memory::block_address(cx, args.value(1), ATTRIBUTE_BYTES, true)?;
+    let (size, guard) = if thread == 0 { (FIRST, 0) } else { (OTHER, GUARD_BYTES) };
+    let words = [size, guard, threads::stack_end(cx, thread), of(cx, thread).detached.into(), 0, 0, 0];
+    memory::write_concrete(cx, at, &words.map(u64::to_le_bytes).concat())?;
+    Ok(answer(cx, None))
+}
+
+/// `pthread_attr_getstack(attributes, address, size)`: musl's own, with a row of the ledger if the stack is not one that the program gave.
+pub fn of_attributes(_: &Linux, args: &Args<'_>, cx: &mut Cx<'_>) -> Result<Reply, Stop> {
+    let at = memory::block_address(cx, args.value(0), ATTRIBUTE_BYTES, false)?;
+    let end = memory::load(cx, Value::Bits(at + STACK_END), 64)?;
+    if matches!(cx.value(end), Value::Bits(end) if (STACK_TOP..CALLS_BASE).contains(&end)) {
+        cx.core.ledger.note(LedgerKind::Assumption, APART);
+        cx.state.approximates(APART);
+    }
+    Ok(Reply::Decline)
+}
