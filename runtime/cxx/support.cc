@@ -1,25 +1,21 @@
 /* What the compiler calls behind a C++ program's back (Itanium C++ ABI, sections 2.9, 3.2.6 and 3.3.2), but
  * for types and exceptions, which `exception.cc` has. */
 #pragma clang section text=".text.library"
+#include "new.h"
 #include <sched.h>
-#include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 namespace std {
-enum class align_val_t : size_t {};
-struct nothrow_t { explicit nothrow_t() = default; };
-extern const nothrow_t nothrow;
-__attribute__((weak)) const nothrow_t nothrow;
-typedef void (*new_handler)();
-[[noreturn]] __attribute__((weak)) void __throw_bad_alloc();
+WEAK const nothrow_t nothrow;
+[[noreturn]] WEAK void __throw_bad_alloc();
 static new_handler handler;
 new_handler get_new_handler() noexcept { return __atomic_load_n(&handler, __ATOMIC_SEQ_CST); }
 new_handler set_new_handler(new_handler next) noexcept { return __atomic_exchange_n(&handler, next, __ATOMIC_SEQ_CST); }
 }
 
-/* Null if there are none. `aligned_alloc` takes multiples of the alignment; 0: as `malloc` aligns. */
+/* `aligned_alloc` takes multiples of the alignment. */
 void *wryneck_new_bytes(size_t size, size_t alignment) noexcept {
   if (!alignment)
     return malloc(size ? size : 1);
@@ -48,10 +44,6 @@ void *allocate(size_t size, size_t alignment = 0) {
 }
 }
 
-#define WEAK __attribute__((weak))
-
-typedef std::align_val_t Align;
-typedef const std::nothrow_t &Quiet;
 WEAK void *operator new(size_t size) { return allocate(size); }
 WEAK void *operator new[](size_t size) { return allocate(size); }
 WEAK void *operator new(size_t size, Align alignment) { return allocate(size, (size_t)alignment); }

@@ -69,7 +69,7 @@ pub fn command_of(name: &OsStr) -> Option<&'static str> {
 pub fn sysroot() -> Result<PathBuf> {
     let sources = cxx_sources()?;
     let mut parts = vec![LAYOUT.as_bytes().to_vec()];
-    for source in &sources {
+    for source in sources.iter().chain([&cxx()?.join("new.h")]) {
         parts.push(fs::read(source).with_context(|| format!("cannot read `{}`", source.display()))?);
     }
     let crypt = crypt::source();

@@ -96,6 +96,32 @@ fn a_library_is_built_and_found_without_a_flag() {
 }
 
 #[test]
+fn a_library_of_another_recipe_is_built_again() {
+    let place = Place::new();
+    place.done(&["deps", "--source", "source", "zlib"]);
+    place.file("cache/deps/zlib/recipe", "another");
+    assert!(place.done(&["deps"]).contains("zlib       stale"));
+    let said = place.done(&["deps", "--source", "source", "zlib"]);
+    assert!(said.contains("`zlib` is there, of another recipe") && said.contains("`zlib` is in `"), "{said}");
+    assert!(place.done(&["deps"]).contains("zlib       built"));
+}
+
+/// The compiler warns of it where it is called by itself, and a build once: a `configure` would take the warning for an answer.
+#[test]
+fn a_stale_library_of_cxx_is_named() {
+    let place = Place::new();
+    let stale = "warning: the C++ library of `wryneck deps libc++` was built by another recipe";
+    let times = |words: &[&str]| place.done(words).matches(stale).count();
+    place.file("p.cc", "int f() { return 1; }\n");
+    assert_eq!(times(&["c++", "-c", "p.cc"]), 0);
+    fs::create_dir_all(place.path("cache/deps/libc++/lib")).expect("there is room");
+    assert!(place.done(&["deps"]).contains("libc++     stale"));
+    assert_eq!(times(&["c++", "-c", "p.cc"]), 1);
+    assert_eq!(times(&["cc", "-c", "program.c", "-include", "stddef.h", "-I", "source"]), 0);
+    assert_eq!(times(&["build", "--", "c++", "-c", "p.cc"]), 1);
+}
+
+#[test]
 fn what_is_wrong_is_said() {
     let place = Place::new();
     Place::refused(&place.wryneck(&["deps", "glib"]), &["`glib` is not one of the libraries", "zlib"]);

@@ -15,6 +15,7 @@ use std::{env, fs};
 use anyhow::{Context, Result};
 use wryneck_confine::{Confinement, Job, Level, Limits};
 
+use super::deps;
 use super::ld::{self, Made};
 use crate::build::missing;
 use crate::carried::Label;
@@ -53,6 +54,7 @@ pub fn run(mut words: Vec<String>) -> Result<u8> {
     let journal = scratch.join("journal");
     let tools = toolchain::tools()?;
     toolchain::sysroot()?;
+    deps::warn_of_stale_cxx()?;
     let libraries = toolchain::libraries()?;
     let in_each = |name: &str| libraries.iter().map(|library| library.join(name)).collect::<Vec<_>>();
     // Before those of the user, or before `last`.

@@ -8,11 +8,13 @@
 //! Some errors of clang are warnings of gcc 12, and warnings here, too ([`LENIENT`]). `-Werror` is taken back; `-Werror=NAME` stays. Options that only gcc
 //! has are left out, with a warning. To find them, `wryneck cc` asks clang once more (`-###`), where there are options that few projects use.
 
+use std::env;
 use std::os::unix::process::CommandExt;
 use std::process::Command;
 
 use anyhow::Result;
 
+use super::{deps, ld};
 use crate::build::missing;
 use crate::compile::{CLANG, SHAPE};
 use crate::{output, toolchain};
@@ -75,6 +77,10 @@ fn become_clang(mut words: Vec<String>, mode: &[&str]) -> Result<u8> {
     clang.args(FLAGS).args(toolchain::FAT).args(SHAPE).args(toolchain::CXX_FLAGS);
     if !mode.is_empty() {
         clang.args(toolchain::UNWINDER_NEEDS);
+        // A build says it once; a `configure` takes compilers that say anything for such as refuse an option.
+        if env::var_os(ld::JOURNAL).is_none() {
+            deps::warn_of_stale_cxx()?;
+        }
     }
     // A project that wants none of these headers brings a library of its own.
     if !words.iter().any(|word| word == "-nostdinc++") {

@@ -2,6 +2,7 @@
 //!
 //! `deps/NAME/` in the cache has a library's `include`, `lib` (with `pkgconfig`) and `src`, its source, which findings show. `wryneck cc` and
 //! `wryneck build` look there ([`toolchain::libraries`]). A library is built in a scratch folder and then renamed, so it is there whole or not at all.
+//! Its file `recipe` has a hash of what it was built of beside its source ([`key`]); with another hash it is stale, and built again.
 //! Cost: an `apt-get update`, then that of the build: zlib 20 s, libc++ a minute and 165 MB to fetch, openssl a quarter of an hour on two cores.
 
 use std::path::{Path, PathBuf};
@@ -171,9 +172,14 @@ pub fn run(words: Vec<String>) -> Result<u8> {
     let mut sources = None;
     for recipe in recipes {
         let place = folder.join(recipe.name);
-        if place.join("lib").is_dir() && !args.again {
-            output::note(format!("`{}` is there already: `{}`", recipe.name, place.display()));
-            continue;
+        let key = key(recipe)?;
+        match state(&place, &key) {
+            State::Built if !args.again => {
+                output::note(format!("`{}` is there already: `{}`", recipe.name, place.display()));
+                continue;
+            }
+            State::Stale => output::note(format!("`{}` is there, of another recipe; it is built again", recipe.name)),
+            State::Built | State::Missing => {}
         }
         let work = scratch.path().join(recipe.name);
         let (tree, build) = (work.join("src"), work.join("build"));
@@ -191,6 +197,7 @@ pub fn run(words: Vec<String>) -> Result<u8> {
         }
         copied(&tree, &build)?;
         let made = make(recipe, &folder, &work)?;
+        fs::write(made.join(KEY), key)?;
         install(&made, &tree, &place, &work)?;
         output::note(format!("`{}` is in `{}`", recipe.name, place.display()));
     }
@@ -200,10 +207,69 @@ pub fn run(words: Vec<String>) -> Result<u8> {
 fn list(folder: &Path) -> Result<()> {
     output::write(|out| {
         RECIPES.iter().try_for_each(|row| {
-            let state = if folder.join(row.name).join("lib").is_dir() { "built" } else { "" };
+            let state = match state(&folder.join(row.name), &key(row).map_err(std::io::Error::other)?) {
+                State::Built => "built",
+                State::Stale => "stale",
+                State::Missing => "",
+            };
             writeln!(out, "{:<10} {state:<6} {}", row.name, row.about)
         })
     })
+}
+
+/// A file in the folder of a library: its [`key`] when it was built.
+const KEY: &str = "recipe";
+
+enum State {
+    Missing,
+    Built,
+    /// Of another recipe, or of other files of ours.
+    Stale,
+}
+
+fn state(place: &Path, key: &str) -> State {
+    match fs::read_to_string(place.join(KEY)) {
+        _ if !place.join("lib").is_dir() => State::Missing,
+        Ok(known) if known == key => State::Built,
+        Ok(_) | Err(_) => State::Stale,
+    }
+}
+
+/// A hash of a recipe, and of our part of the C++ library if that is built with it.
+fn key(recipe: &Recipe) -> Result<String> {
+    let mut parts: Vec<Vec<u8>> = [recipe.package, recipe.script, OLD].map(|text| text.into()).into();
+    parts.extend(recipe.parts.iter().map(|part| part.as_bytes().to_vec()));
+    if recipe.name == toolchain::WHOLE_CXX {
+        read_below(&toolchain::cxx()?, &mut parts)?;
+    }
+    Ok(cache::digest(&parts.iter().map(Vec::as_slice).collect::<Vec<_>>()))
+}
+
+/// Names and contents of all files in a folder, in order.
+fn read_below(folder: &Path, parts: &mut Vec<Vec<u8>>) -> Result<()> {
+    let list = || fs::read_dir(folder)?.map(|entry| Ok(entry?.path())).collect::<std::io::Result<Vec<_>>>();
+    let mut paths = list().with_context(|| format!("cannot list `{}`", folder.display()))?;
+    paths.sort();
+    for path in paths {
+        if path.is_dir() {
+            read_below(&path, parts)?;
+        } else {
+            parts.push(path.file_name().unwrap_or_default().as_encoded_bytes().to_vec());
+            parts.push(fs::read(&path).with_context(|| format!("cannot read `{}`", path.display()))?);
+        }
+    }
+    Ok(())
+}
+
+/// Warns that programs get a C++ library which is not the one that would be built now.
+pub fn warn_of_stale_cxx() -> Result<()> {
+    let Some(recipe) = RECIPES.iter().find(|row| row.name == toolchain::WHOLE_CXX) else { return Ok(()) };
+    let place = cache::folder(toolchain::LIBRARIES)?.join(recipe.name);
+    if place.join("lib").is_dir() && matches!(state(&place, &key(recipe)?), State::Stale) {
+        let what = "was built by another recipe, or with other sources of wryneck's";
+        output::say("warning", format!("the C++ library of `wryneck deps {0}` {what}; `wryneck deps {0}` builds it again", recipe.name));
+    }
+    Ok(())
 }
 
 /// Fetches a source; the lists of packages only once.
@@ -297,4 +363,29 @@ fn install(made: &Path, source: &Path, place: &Path, work: &Path) -> Result<()> 
         fs::rename(made, place)
     };
     put().with_context(|| format!("cannot write `{}`", place.display()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_file_of_a_folder_counts() {
+        let dir = tempfile::tempdir().expect("there is room");
+        let write = |name: &str, text: &str| fs::write(dir.path().join(name), text).expect("there is room");
+        let read = || {
+            let mut parts = Vec::new();
+            read_below(dir.path(), &mut parts).expect("it is there");
+            parts
+        };
+        fs::create_dir(dir.path().join("whole")).expect("there is room");
+        let mut seen = Vec::new();
+        for (name, text) in [("a.cc", "1"), ("whole/b.h", "1"), ("whole/b.h", "2"), ("whole/a.cc", "2"), ("c", "")] {
+            write(name, text);
+            assert!(!seen.contains(&read()), "{name} {text}");
+            seen.push(read());
+        }
+        let keys: std::collections::BTreeSet<_> = RECIPES.iter().map(|row| key(row).expect("the repository is there")).collect();
+        assert_eq!(keys.len(), RECIPES.len());
+    }
 }
