@@ -12,7 +12,7 @@ static void *allocate(size_t size, size_t alignment = 0) {
   }
 }
 
-WEAK void *operator new(size_t size, Quiet) noexcept { return allocate(size); }
-WEAK void *operator new[](size_t size, Quiet) noexcept { return allocate(size); }
-WEAK void *operator new(size_t size, Align alignment, Quiet) noexcept { return allocate(size, (size_t)alignment); }
-WEAK void *operator new[](size_t size, Align alignment, Quiet) noexcept { return allocate(size, (size_t)alignment); }
+WEAK void *operator new(size_t size, Quiet) noexcept { return made(allocate(size), false); }
+WEAK void *operator new[](size_t size, Quiet) noexcept { return made(allocate(size), true); }
+WEAK void *operator new(size_t size, Align alignment, Quiet) noexcept { return made(allocate(size, (size_t)alignment), false); }
+WEAK void *operator new[](size_t size, Align alignment, Quiet) noexcept { return made(allocate(size, (size_t)alignment), true); }

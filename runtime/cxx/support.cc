@@ -42,24 +42,32 @@ void *allocate(size_t size, size_t alignment = 0) {
       die("operator new: out of memory");
   }
 }
+
+void erase(void *memory, bool is_array) {
+  __wryneck_deleted(memory, is_array);
+  free(memory);
+}
 }
 
-WEAK void *operator new(size_t size) { return allocate(size); }
-WEAK void *operator new[](size_t size) { return allocate(size); }
-WEAK void *operator new(size_t size, Align alignment) { return allocate(size, (size_t)alignment); }
-WEAK void *operator new[](size_t size, Align alignment) { return allocate(size, (size_t)alignment); }
-WEAK void operator delete(void *memory) noexcept { free(memory); }
-WEAK void operator delete[](void *memory) noexcept { free(memory); }
-WEAK void operator delete(void *memory, Quiet) noexcept { free(memory); }
-WEAK void operator delete[](void *memory, Quiet) noexcept { free(memory); }
-WEAK void operator delete(void *memory, size_t) noexcept { free(memory); }
-WEAK void operator delete[](void *memory, size_t) noexcept { free(memory); }
-WEAK void operator delete(void *memory, Align) noexcept { free(memory); }
-WEAK void operator delete[](void *memory, Align) noexcept { free(memory); }
-WEAK void operator delete(void *memory, Align, Quiet) noexcept { free(memory); }
-WEAK void operator delete[](void *memory, Align, Quiet) noexcept { free(memory); }
-WEAK void operator delete(void *memory, size_t, Align) noexcept { free(memory); }
-WEAK void operator delete[](void *memory, size_t, Align) noexcept { free(memory); }
+extern "C" WEAK void __wryneck_made_by_new(void *, int) noexcept {}
+extern "C" WEAK void __wryneck_deleted(void *, int) noexcept {}
+
+WEAK void *operator new(size_t size) { return made(allocate(size), false); }
+WEAK void *operator new[](size_t size) { return made(allocate(size), true); }
+WEAK void *operator new(size_t size, Align alignment) { return made(allocate(size, (size_t)alignment), false); }
+WEAK void *operator new[](size_t size, Align alignment) { return made(allocate(size, (size_t)alignment), true); }
+WEAK void operator delete(void *memory) noexcept { erase(memory, false); }
+WEAK void operator delete[](void *memory) noexcept { erase(memory, true); }
+WEAK void operator delete(void *memory, Quiet) noexcept { erase(memory, false); }
+WEAK void operator delete[](void *memory, Quiet) noexcept { erase(memory, true); }
+WEAK void operator delete(void *memory, size_t) noexcept { erase(memory, false); }
+WEAK void operator delete[](void *memory, size_t) noexcept { erase(memory, true); }
+WEAK void operator delete(void *memory, Align) noexcept { erase(memory, false); }
+WEAK void operator delete[](void *memory, Align) noexcept { erase(memory, true); }
+WEAK void operator delete(void *memory, Align, Quiet) noexcept { erase(memory, false); }
+WEAK void operator delete[](void *memory, Align, Quiet) noexcept { erase(memory, true); }
+WEAK void operator delete(void *memory, size_t, Align) noexcept { erase(memory, false); }
+WEAK void operator delete[](void *memory, size_t, Align) noexcept { erase(memory, true); }
 
 extern "C" {
 void __cxa_pure_virtual(void) { die("pure virtual function called"); }

@@ -260,7 +260,12 @@ impl Native {
         let out = self.scratch.join(format!("{sanitizer:?}"));
         let (name, marked) = (sanitizer.names(false), out.with_extension("bc"));
         let mark = format!("-force-attribute=sanitize_{name}");
-        let bitcode = stubs::without(bitcode, &self.sym_calls, &self.scratch)?;
+        let mut others = self.sym_calls.clone();
+        if sanitizer == Sanitizer::Address {
+            // Those of `host_libc.c` watch.
+            others.extend(wryneck_environ::OF_CXX.map(str::to_owned));
+        }
+        let bitcode = stubs::without(bitcode, &others, &self.scratch)?;
         tool(Command::new(OPT).args(["-passes=forceattrs", &mark, "-o"]).arg(&marked).arg(bitcode))?;
         let watch = format!("-fsanitize={name}");
         let flags = ["--target=x86_64-linux-gnu", "-g", "-O0", "-w", "-Wno-override-module", &watch];

@@ -173,6 +173,58 @@ fn memory_is_freed_once_by_delete() {
     }
 }
 
+/// What `new[]` made and `delete` frees, and the other way round, is found and shows natively.
+#[test]
+fn arrays_are_deleted_as_arrays() {
+    let dir = small();
+    let text = "#include <memory>\n#include <new>\n#include <string>\n#include <unistd.h>\nstruct alignas(64) Wide { char c; };\nstruct D { ~D() {} };\nint main() {\n  \
+        char in = 0;\n  read(0, &in, 1);\n  switch (in) {\n  \
+        case 'a': delete new int[3];\n    break;\n  \
+        case 'b': delete[] new int(3);\n    break;\n  \
+        case 'c': operator delete(new (std::nothrow) char[9], std::nothrow);\n    break;\n  \
+        case 'd': delete[] new (std::align_val_t(64)) Wide;\n    break;\n  \
+        default:\n    delete[] new D[3]; delete new D; delete[] new Wide[2]; delete new Wide;\n    \
+        delete[] new (std::nothrow) int[2]; operator delete(operator new(3, std::nothrow)); delete (int *)nullptr; delete[] (int *)nullptr;\n    \
+        std::unique_ptr<int[]> p(new int[in & 3]); std::string s(40, in); std::make_shared<int>(in);\n  }\n}\n";
+    fs::write(dir.path().join("p.cc"), text).expect("there is room");
+    let tool = |words: &[&str]| wryneck(dir.path()).args(words).output().expect("the tool was built");
+    assert!(tool(&["c++", "-w", "-g", "-std=c++20", "p.cc", "-o", "p"]).status.success());
+    for (folder, target) in [("carried", "./p"), ("source", "p.cc")] {
+        let done = tool(&["run", "--json", "--output", folder, target, "--sym-stdin", "1"]);
+        let run: serde_json::Value = serde_json::from_slice(&done.stdout).expect("it is JSON");
+        let findings = run["findings"].as_array().expect("they are listed").iter();
+        let said: BTreeSet<String> =
+            findings.map(|f| format!("{}, {}", f["message"].as_str().unwrap_or_default(), f["native"]["verdict"])).collect();
+        let expected = [(12, 11, "delete", "new[]"), (4, 13, "delete[]", "new"), (9, 15, "delete", "new[]"), (64, 17, "delete[]", "new")];
+        let message = |(bytes, line, by, made): (u32, u32, &str, &str)| {
+            format!("free of a heap object ({bytes} bytes) allocated at p.cc:{line}, by `{by}`, though `{made}` made it, \"reproduced\"")
+        };
+        assert_eq!(said, expected.map(message).into(), "{folder}");
+        assert_eq!(run["every_path"], true, "{folder}");
+    }
+}
+
+/// A program's own operators may take memory from where they like, and give it to those of the library.
+#[test]
+fn operators_of_the_program_mix_with_the_library_s() {
+    let dir = small();
+    let rest = "#include <memory>\n#include <new>\n#include <vector>\n#include <cstdlib>\n#include <unistd.h>\nstruct T { int i; ~T() {} };\nint main() {\n  \
+        char in = 0;\n  read(0, &in, 1);\n  delete new T; delete[] new T[2]; delete new (std::nothrow) int; delete[] new (std::nothrow) int[2];\n  \
+        std::vector<int> v(in & 3); std::make_shared<T>();\n  return 7;\n}\n";
+    let new = "void *operator new(size_t n) { return malloc(n + 1); }\n";
+    let delete = "void operator delete(void *p) noexcept { free(p); }\n";
+    let array = "void *operator new[](size_t n) { return malloc(n + 1); }\n";
+    for (number, own) in [new, delete, array, &[new, delete].concat()].iter().enumerate() {
+        fs::write(dir.path().join("p.cc"), format!("#include <stdlib.h>\n{own}{rest}")).expect("there is room");
+        let folder = format!("out{number}");
+        let tool = |words: &[&str]| wryneck(dir.path()).args(words).output().expect("the tool was built");
+        assert!(tool(&["c++", "-w", "-g", "p.cc", "-o", "p"]).status.success());
+        let done = tool(&["run", "--output", &folder, "./p", "--sym-stdin", "1"]);
+        let said = String::from_utf8_lossy(&done.stdout).into_owned() + &String::from_utf8_lossy(&done.stderr);
+        assert!(done.status.code() == Some(0) && said.contains("exit 7"), "{own}{said}");
+    }
+}
+
 /// Where memory came from and went is said by lines of the program, not of the library or its headers.
 #[test]
 fn memory_is_allocated_and_freed_at_lines_of_the_program() {

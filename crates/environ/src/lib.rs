@@ -112,9 +112,12 @@ pub fn stand_ins() -> impl Iterator<Item = StandIn> {
     })
 }
 
+/// Functions of `runtime/cxx`, whose bitcode comes with the program's, that do nothing natively. Their models stand in for them all the same.
+pub const OF_CXX: [&str; 2] = ["__wryneck_deleted", "__wryneck_made_by_new"];
+
 impl Environment for Linux {
     fn replaces(&self, name: &str) -> bool {
-        sym_calls::position(&self.input.sym_calls, name).is_some()
+        sym_calls::position(&self.input.sym_calls, name).is_some() || OF_CXX.contains(&name)
     }
 
     fn model(&self, name: &str, defined: bool) -> Option<u32> {

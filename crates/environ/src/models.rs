@@ -125,10 +125,12 @@ models! {
     "__wryneck_begin" () Undefined start::begin;
     "__wryneck_call" () Undefined start::call;
     "__wryneck_concretise" (Size) Undefined wryneck::concretise_number;
+    "__wryneck_deleted" (Ptr Int) Always alloc::deleted;
     "__wryneck_exit" (Int) Undefined start::exit;
     "__wryneck_finish" () Undefined start::finish;
     "__wryneck_frame_address" (Int) Undefined unwind::frame_address;
     "__wryneck_land" (Size) Undefined unwind::land;
+    "__wryneck_made_by_new" (Ptr Int) Always alloc::made_by_new;
     "__wryneck_overflow" (Int Int Int Size Size) Undefined overflow::check;
     "__wryneck_pad_below" (Size Ptr) Undefined unwind::pad_below;
     "__wryneck_panic" (Size) Undefined unwind::panic;

@@ -22,6 +22,10 @@ pub const MAPPED: u32 = 2;
 pub const NEW: u32 = 3;
 /// By C++'s `operator new[]`.
 pub const NEW_ARRAY: u32 = 4;
+/// By the C++ library's own `operator new` or `operator new[]`, which call `malloc`; so `free` frees it.
+const BY_NEW: [u32; 2] = [5, 6];
+/// What `free` frees. A program that replaces one of C++'s operators may free what the other made, so no more is asked of it.
+const FREED_BY_FREE: &[u32] = &[MALLOC, BY_NEW[0], BY_NEW[1]];
 
 const ALIGN: u64 = 16;
 
@@ -74,18 +78,18 @@ pub fn calloc(linux: &Linux, args: &Args<'_>, cx: &mut Cx<'_>) -> Result<Reply, 
 }
 
 pub fn free(_: &Linux, args: &Args<'_>, cx: &mut Cx<'_>) -> Result<Reply, Stop> {
-    release(args, cx, MALLOC)
+    release(args, cx, FREED_BY_FREE)
 }
 
-fn release(args: &Args<'_>, cx: &mut Cx<'_>, kind: u32) -> Result<Reply, Stop> {
-    if let Some(object) = heap_calls::to_free(cx, args.value(0), kind)? {
+fn release(args: &Args<'_>, cx: &mut Cx<'_>, kinds: &[u32]) -> Result<Reply, Stop> {
+    if let Some(object) = heap_calls::to_free(cx, args.value(0), kinds)? {
         heap_calls::release(cx, &object);
     }
     Ok(Reply::Void)
 }
 
 pub fn realloc(linux: &Linux, args: &Args<'_>, cx: &mut Cx<'_>) -> Result<Reply, Stop> {
-    let old = heap_calls::to_free(cx, args.value(0), MALLOC)?;
+    let old = heap_calls::to_free(cx, args.value(0), FREED_BY_FREE)?;
     let mut given = 0;
     let size = |cx: &mut Cx<'_>| {
         given = args.number(cx, 1)?;
@@ -142,7 +146,7 @@ pub fn posix_memalign(linux: &Linux, args: &Args<'_>, cx: &mut Cx<'_>) -> Result
 }
 
 pub fn malloc_usable_size(_: &Linux, args: &Args<'_>, cx: &mut Cx<'_>) -> Result<Reply, Stop> {
-    let object = heap_calls::to_free(cx, args.value(0), MALLOC)?;
+    let object = heap_calls::to_free(cx, args.value(0), FREED_BY_FREE)?;
     Ok(Reply::Value(Value::Bits(object.map_or(0, |o| o.size))))
 }
 
@@ -166,10 +170,31 @@ fn cpp_new(linux: &Linux, args: &Args<'_>, cx: &mut Cx<'_>, kind: u32) -> Result
 
 /// `operator delete(pointer)`, sized or not.
 pub fn delete(_: &Linux, args: &Args<'_>, cx: &mut Cx<'_>) -> Result<Reply, Stop> {
-    release(args, cx, NEW)
+    release(args, cx, &[NEW])
 }
 
 /// `operator delete[](pointer)`, sized or not.
 pub fn delete_array(_: &Linux, args: &Args<'_>, cx: &mut Cx<'_>) -> Result<Reply, Stop> {
-    release(args, cx, NEW_ARRAY)
+    release(args, cx, &[NEW_ARRAY])
+}
+
+/// `__wryneck_made_by_new(object, is_array)`: what the C++ library's own operators say of what they got from `malloc`.
+pub fn made_by_new(_: &Linux, args: &Args<'_>, cx: &mut Cx<'_>) -> Result<Reply, Stop> {
+    let (at, is_array) = (args.number(cx, 0)?, args.number(cx, 1)? != 0);
+    if let Some(object) = heap_calls::object_from(cx, at) {
+        heap_calls::set_kind(cx, &object, BY_NEW[usize::from(is_array)]);
+    }
+    Ok(Reply::Void)
+}
+
+/// `__wryneck_deleted(object, is_array)`: one of their counterparts is about to free an object. All else that can be wrong with it `free` finds.
+pub fn deleted(_: &Linux, args: &Args<'_>, cx: &mut Cx<'_>) -> Result<Reply, Stop> {
+    let is_array = args.number(cx, 1)? != 0;
+    let Value::Bits(at) = args.value(0) else { return Ok(Reply::Void) };
+    let is_other = |object: HeapObject| object.kind == BY_NEW[usize::from(!is_array)];
+    match heap_calls::object_from(cx, at).is_some_and(is_other) {
+        false => Ok(Reply::Void),
+        true if is_array => Err(heap_calls::wrong_way(cx, at, "by `delete[]`, though `new` made it").into()),
+        true => Err(heap_calls::wrong_way(cx, at, "by `delete`, though `new[]` made it").into()),
+    }
 }

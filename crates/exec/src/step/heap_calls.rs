@@ -53,8 +53,8 @@ pub fn release(cx: &mut Cx<'_>, object: &HeapObject) {
 }
 
 /// The object a pointer given to an allocator stands for; `None` for null. Faults if it is not the start of a live heap
-/// object of that `kind`. May decide.
-pub fn to_free(cx: &mut Cx<'_>, pointer: Value, kind: u32) -> Result<Option<HeapObject>, Stop> {
+/// object of one of these `kinds`. May decide.
+pub fn to_free(cx: &mut Cx<'_>, pointer: Value, kinds: &[u32]) -> Result<Option<HeapObject>, Stop> {
     if let Value::Sym(e) = pointer {
         let zero = cx.core.pool.zero(64);
         let null = cx.core.pool.eq(e, zero);
@@ -100,11 +100,28 @@ pub fn to_free(cx: &mut Cx<'_>, pointer: Value, kind: u32) -> Result<Option<Heap
             }
         };
     }
-    let found = if heap::contains(addr) { cx.state.memory.heap.find(addr) } else { None };
-    match found {
-        Some(o) if o.base == addr && o.life == Life::Live && o.kind == kind => Ok(Some(o)),
+    match object_from(cx, addr) {
+        Some(o) if kinds.contains(&o.kind) => Ok(Some(o)),
         _ => Err(bad_free(cx, addr).into()),
     }
+}
+
+/// The live heap object that begins at an address.
+pub fn object_from(cx: &Cx<'_>, addr: u64) -> Option<HeapObject> {
+    let found = if heap::contains(addr) { cx.state.memory.heap.find(addr) } else { None };
+    found.filter(|o| o.base == addr && o.life == Life::Live)
+}
+
+/// Gives a live object another kind. Changes the path.
+pub fn set_kind(cx: &mut Cx<'_>, object: &HeapObject, kind: u32) {
+    cx.state.dirty = true;
+    cx.state.memory.heap.set_kind(object, kind);
+}
+
+/// That the object at an address, of which `why` says more, may not be freed in this way.
+pub fn wrong_way(cx: &Cx<'_>, addr: u64, why: &str) -> PathEnd {
+    let name = pointer::object_at(cx, addr).map_or_else(String::new, |object| pointer::describe(cx, &object));
+    PathEnd::fault(FaultKind::InvalidFree, format!("free of {name}, {why}"))
 }
 
 fn bad_free(cx: &Cx<'_>, addr: u64) -> PathEnd {

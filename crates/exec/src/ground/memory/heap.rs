@@ -163,6 +163,14 @@ impl Heap {
         if index < used { region(class) + (index as u64 + 1) * stride(class) } else { region(class + 1) }
     }
 
+    /// Gives a live object another kind.
+    pub fn set_kind(&mut self, object: &HeapObject, kind: u32) {
+        let Some((number, index)) = Heap::locate(object.base) else { return };
+        if let Some(slot) = Rc::make_mut(&mut self.classes)[number].slots.get_mut(index) {
+            slot.kind = kind;
+        }
+    }
+
     /// Marks the live object at exactly `base` as freed; the caller checked that it is one, and makes its bytes dead.
     pub fn free(&mut self, base: u64, site: CodePos) {
         let Some((number, index)) = Heap::locate(base) else { return };
