@@ -119,6 +119,7 @@ fn a_stale_library_of_cxx_is_named() {
     assert_eq!(times(&["c++", "-c", "p.cc"]), 1);
     assert_eq!(times(&["cc", "-c", "program.c", "-include", "stddef.h", "-I", "source"]), 0);
     assert_eq!(times(&["build", "--", "c++", "-c", "p.cc"]), 1);
+    assert_eq!(times(&["build", "--", "cc", "-c", "p.cc", "-x", "c"]), 0);
 }
 
 #[test]

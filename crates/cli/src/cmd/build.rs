@@ -54,7 +54,6 @@ pub fn run(mut words: Vec<String>) -> Result<u8> {
     let journal = scratch.join("journal");
     let tools = toolchain::tools()?;
     toolchain::sysroot()?;
-    deps::warn_of_stale_cxx()?;
     let libraries = toolchain::libraries()?;
     let in_each = |name: &str| libraries.iter().map(|library| library.join(name)).collect::<Vec<_>>();
     // Before those of the user, or before `last`.
@@ -87,6 +86,9 @@ pub fn run(mut words: Vec<String>) -> Result<u8> {
         command.args(arguments).envs(settings);
         command.status().map_err(|e| missing(e, program, "the command after `--` is run as it stands, without a shell"))?
     };
+    if journal.with_extension(ld::HAS_CXX).exists() {
+        deps::warn_of_stale_cxx()?;
+    }
     say(&journal, status.success())?;
     if !status.success() {
         problem::print(&problem(format!("the build failed: `{}` ended with {}", words.join(" "), how(status)), ""));

@@ -8,11 +8,12 @@
 //! Some errors of clang are warnings of gcc 12, and warnings here, too ([`LENIENT`]). `-Werror` is taken back; `-Werror=NAME` stays. Options that only gcc
 //! has are left out, with a warning. To find them, `wryneck cc` asks clang once more (`-###`), where there are options that few projects use.
 
-use std::env;
 use std::os::unix::process::CommandExt;
+use std::path::Path;
 use std::process::Command;
+use std::{env, fs};
 
-use anyhow::Result;
+use anyhow::{Context, Result};
 
 use super::{deps, ld};
 use crate::build::missing;
@@ -77,9 +78,10 @@ fn become_clang(mut words: Vec<String>, mode: &[&str]) -> Result<u8> {
     clang.args(FLAGS).args(toolchain::FAT).args(SHAPE).args(toolchain::CXX_FLAGS);
     if !mode.is_empty() {
         clang.args(toolchain::UNWINDER_NEEDS);
-        // A build says it once; a `configure` takes compilers that say anything for such as refuse an option.
-        if env::var_os(ld::JOURNAL).is_none() {
-            deps::warn_of_stale_cxx()?;
+        // A build says it at its end; a `configure` takes compilers that say anything for such as refuse an option.
+        match env::var_os(ld::JOURNAL) {
+            None => deps::warn_of_stale_cxx()?,
+            Some(journal) => fs::write(Path::new(&journal).with_extension(ld::HAS_CXX), "").context("cannot note that C++ is compiled")?,
         }
     }
     // A project that wants none of these headers brings a library of its own.

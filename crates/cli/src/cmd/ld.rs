@@ -33,6 +33,9 @@ use crate::toolchain::{self, INSTALL, LINKER, OBJCOPY};
 /// Names the file that collects what a build made: lines of [`Made`].
 pub const JOURNAL: &str = "WRYNECK_JOURNAL";
 
+/// The extension of an empty file beside the journal: the build has compiled C++.
+pub const HAS_CXX: &str = "cxx";
+
 /// A program that was linked, as a line of the journal.
 #[derive(serde::Serialize, serde::Deserialize)]
 pub struct Made {
