@@ -144,7 +144,14 @@ pub struct Trace {
     /// Calls of machine code: those in progress when recording began, outermost first, then those made on the path, in order.
     pub active: Vec<ActiveCall>,
     pub calls: Vec<TracedCall>,
+    /// Words of 64 bits that machine code stored, in order: the step of the store, and the word.
+    pub words: Vec<(u32, u64)>,
+    /// What the frames of machine code held when recording began: words that are not zero, with their addresses.
+    pub held: Vec<(u64, u64)>,
 }
+
+/// More bytes of the stack are not read when recording begins.
+const MOST_HELD: u64 = 1 << 16;
 
 /// The operations that end blocks of machine code with calls, and the slots of the calls' arguments, then of the stack pointer.
 #[derive(Default)]
@@ -159,6 +166,7 @@ pub struct Mark {
     steps: usize,
     frames: usize,
     calls: usize,
+    words: usize,
     end: Vec<(u32, u32)>,
 }
 
@@ -176,6 +184,7 @@ impl Recorder {
     pub fn new(core: &Core, state: &State) -> Recorder {
         let mut recorder = Recorder { watched: Watched::of(core), ..Recorder::default() };
         recorder.trace.active = core.active_calls(state);
+        recorder.trace.held = recorder.held(state);
         for frame in &state.frames {
             let traced = TracedFrame { func: frame.func(), base: frame.base, top: frame.top, args: [0; 4], entered: 0, op: frame.op() };
             recorder.stack.push(recorder.trace.frames.len() as u32);
@@ -185,9 +194,31 @@ impl Recorder {
         recorder
     }
 
+    /// The words of the frames of machine code's calls in progress.
+    fn held(&self, state: &State) -> Vec<(u64, u64)> {
+        let frame = self.watched.as_ref().and_then(|watched| Some((watched, state.frames.iter().find(|f| f.func() == watched.func)?)));
+        let Some(low) = frame.and_then(|(watched, frame)| frame.concrete(watched.slots[6] as usize)) else { return Vec::new() };
+        let high = self.trace.active.iter().map(|call| call.base).max().unwrap_or(0).min(low.saturating_add(MOST_HELD));
+        let words = (low.next_multiple_of(8)..high).step_by(8);
+        let word = |at: u64| {
+            let mut bytes = [0; 8];
+            state.memory.space.read(at, &mut bytes).then(|| u64::from_le_bytes(bytes))
+        };
+        words.filter_map(|at| Some((at, word(at).filter(|word| *word != 0)?))).collect()
+    }
+
     #[inline(always)]
     pub fn step(&mut self, step: Step) {
         self.trace.steps.push(step);
+    }
+
+    /// A store of concrete bytes.
+    #[inline(always)]
+    pub fn store(&mut self, op: u32, bytes: u8, address: u64, value: u64) {
+        if bytes == 8 && self.watched.is_some() {
+            self.trace.words.push((self.trace.steps.len() as u32, value));
+        }
+        self.step(Step::Store { op, bytes, address });
     }
 
     /// The running function is about to leave a block by the operation `op`, with these slots and tags.
@@ -219,7 +250,8 @@ impl Recorder {
     /// The current position, if the path is at `state`.
     pub fn mark(&self, state: &State) -> Mark {
         let end = self.stack.iter().copied().zip(state.call_stack().iter().rev().map(|pos| pos.op)).collect();
-        Mark { steps: self.trace.steps.len(), frames: self.trace.frames.len(), calls: self.trace.calls.len(), end }
+        let Trace { steps, frames, calls, words, .. } = &self.trace;
+        Mark { steps: steps.len(), frames: frames.len(), calls: calls.len(), words: words.len(), end }
     }
 
     /// Ends the record at an earlier position.
@@ -227,6 +259,7 @@ impl Recorder {
         self.trace.steps.truncate(mark.steps);
         self.trace.frames.truncate(mark.frames);
         self.trace.calls.truncate(mark.calls);
+        self.trace.words.truncate(mark.words);
         self.trace.end = mark.end;
         self.trace
     }

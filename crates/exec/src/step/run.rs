@@ -304,7 +304,7 @@ unsafe fn run_frame<const CHECKED: bool, const TRACE: bool>(
                 leave!(Left::With(Exit::Slow));
             }
             if TRACE && let Some(recorder) = &mut core.recorder {
-                recorder.step(Step::Store { op: at as u32, bytes: $bytes, address });
+                recorder.store(at as u32, $bytes, address, get!($p.b));
             }
             shown!(address, $bytes, true, $p.c);
             at += 1;
