@@ -145,7 +145,7 @@ impl Variables {
             let number =
                 self.add(format!("the frame of {}", symbol.name), variables, "the frame pointer", Some((saved + variables + 8) as i64));
             let (low, high) = (symbol.address, symbol.address.saturating_add(symbol.size));
-            let locals = vec![Placed { start, size: variables, number, ends: false, scalar: false, scope: Vec::new() }];
+            let locals = vec![Placed { start, size: variables, number, ends: false, scalar: false, pointer: false, scope: Vec::new() }];
             self.functions.push(Function {
                 low,
                 high,
@@ -163,7 +163,7 @@ impl Variables {
                 let own = || (s.name.clone(), s.address, elf.data(s.address).map_or(s.size, |largest| largest.size));
                 let (name, start, size) = elf.array(s.address).unwrap_or_else(own);
                 let number = self.add(name, size, "its symbol", None);
-                self.statics.push(Placed { start, size, number, ends: true, scalar: false, scope: Vec::new() });
+                self.statics.push(Placed { start, size, number, ends: true, scalar: false, pointer: false, scope: Vec::new() });
                 last = Some(s.address);
             }
         }
@@ -184,7 +184,7 @@ impl Variables {
             let size = if depth == saved { RED_ZONE } else { depth - saved };
             let start = (saved + size).wrapping_neg();
             let number = self.add(format!("the frame of {name}"), size, "the unwinding tables", Some((saved + size) as i64 - 8));
-            let locals = vec![Placed { start, size, number, ends: false, scalar: false, scope: Vec::new() }];
+            let locals = vec![Placed { start, size, number, ends: false, scalar: false, pointer: false, scope: Vec::new() }];
             self.functions.push(Function { low, high, back: -8, bases: Vec::new(), stack_bases: rows, locals, apart: false });
         }
         self.functions.sort_by_key(|f| f.low);

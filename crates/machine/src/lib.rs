@@ -502,6 +502,11 @@ impl Objects for MachineProgram {
         Some(Data { name: symbol.name.clone(), address: symbol.address, size: symbol.size })
     }
 
+    fn bounds(&self, address: u64) -> Option<(u64, u64)> {
+        let array = self.elf.array(address).map(|(_, start, size)| (start, size));
+        array.or_else(|| self.elf.data_over(address).map(|symbol| (symbol.address, symbol.size)))
+    }
+
     fn unaddressed(&self) -> Vec<Unaddressed> {
         unaddressed::unaddressed(&self.elf)
     }

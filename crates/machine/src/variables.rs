@@ -35,8 +35,9 @@ pub(crate) struct Placed {
     pub number: u32,
     /// Programs may compute the address of its end.
     pub ends: bool,
-    /// It is a number or a pointer.
+    /// It is a number or a pointer; and which.
     pub scalar: bool,
+    pub pointer: bool,
     /// The code range in which it is in scope: the first address, and the one after the last. Everywhere if empty.
     pub scope: Vec<(u64, u64)>,
 }
@@ -156,7 +157,7 @@ impl Variables {
         let function = self.function(pc).filter(|f| f.apart)?;
         let variable = |p: &Placed| {
             let start = (p.start as i64).wrapping_sub(function.back);
-            FrameVariable { start, size: p.size, scalar: p.scalar }
+            FrameVariable { start, size: p.size, scalar: p.scalar, pointer: p.pointer }
         };
         Some(FrameVariables { code: (function.low, function.high), variables: function.locals.iter().map(variable).collect() })
     }
@@ -209,6 +210,17 @@ enum Location {
     Static(u64),
 }
 
+/// What is known of a type's values.
+struct Kind {
+    /// Bytes.
+    size: u64,
+    /// Programs compute the address of its end.
+    ends: bool,
+    /// It is a number or a pointer; and which.
+    scalar: bool,
+    pointer: bool,
+}
+
 struct Reading<'a, R: Reader<Offset = usize>> {
     of: Entries<'a, R>,
     frames: &'a Frames<'a, R>,
@@ -244,6 +256,8 @@ impl<R: Reader<Offset = usize>> Reading<'_, R> {
         let mut entries = self.of.unit.entries();
         let mut scopes: Vec<Scope> = Vec::new();
         let is_c = self.is_c()?;
+        // The type of the structure that the current function returns.
+        let mut returned = None;
         while let Some(entry) = entries.next_dfs()? {
             while scopes.last().is_some_and(|s| s.depth >= entry.depth()) {
                 scopes.pop();
@@ -257,6 +271,7 @@ impl<R: Reader<Offset = usize>> Reading<'_, R> {
                         outer.apart = false;
                     }
                     self.function(entry, &ranges, is_c && !nested);
+                    returned = self.of.kind(entry).filter(|kind| self.kind_of(*kind).is_some_and(|kind| kind.ends));
                     scopes = vec![Scope { depth: entry.depth(), ranges }];
                 }
                 constants::DW_TAG_lexical_block | constants::DW_TAG_inlined_subroutine => {
@@ -264,6 +279,10 @@ impl<R: Reader<Offset = usize>> Reading<'_, R> {
                 }
                 constants::DW_TAG_variable | constants::DW_TAG_formal_parameter => match entry.attr_value(constants::DW_AT_location) {
                     Some(AttributeValue::Exprloc(_)) => self.variable(entry, &scopes)?,
+                    // What a function returns in memory moves where its address does, in unoptimised code, too.
+                    Some(_) if returned.is_some() && self.of.kind(entry) == returned => {
+                        self.found.functions.last_mut().into_iter().for_each(|function| function.apart = false);
+                    }
                     Some(_) => return Ok(true),
                     None => {}
                 },
@@ -324,11 +343,12 @@ impl<R: Reader<Offset = usize>> Reading<'_, R> {
     }
 
     fn variable(&mut self, entry: &DebuggingInformationEntry<R>, scopes: &[Scope]) -> Result<(), gimli::Error> {
-        let (Some(mut location), Some(mut name), Some((mut size, ends, scalar))) =
-            (self.location(entry), self.of.name(entry), self.of.kind(entry).and_then(|kind| self.type_size(kind)))
+        let (Some(mut location), Some(mut name), Some(kind)) =
+            (self.location(entry), self.of.name(entry), self.of.kind(entry).and_then(|kind| self.kind_of(kind)))
         else {
             return Ok(());
         };
+        let Kind { mut size, ends, scalar, pointer } = kind;
         if let Location::Static(address) = location {
             // Members of no size at the end may have values.
             size = size.max((self.frames.symbol_size)(address));
@@ -347,7 +367,7 @@ impl<R: Reader<Offset = usize>> Reading<'_, R> {
         };
         self.found.backs.push(back);
         self.found.objects.push(CodeObject { name, size, before: 0, known_by: "debug information" });
-        let placed = |start, scope| Placed { start, size, number, ends, scalar, scope };
+        let placed = |start, scope| Placed { start, size, number, ends, scalar, pointer, scope };
         match location {
             Location::Static(address) => self.found.statics.push(placed(address, Vec::new())),
             Location::Frame(distance) => {
@@ -377,9 +397,8 @@ impl<R: Reader<Offset = usize>> Reading<'_, R> {
         operations.next().ok()?.is_none().then_some(location)
     }
 
-    /// The size of a value of the type in bytes, if known, whether programs compute the address of its end, and whether it is a number or a
-    /// pointer.
-    fn type_size(&self, mut kind: UnitOffset) -> Option<(u64, bool, bool)> {
+    /// What is known of values of a type, if their size is.
+    fn kind_of(&self, mut kind: UnitOffset) -> Option<Kind> {
         let mut count = 1u64;
         let mut ends = false;
         for _ in 0..MAX_TYPES {
@@ -398,12 +417,12 @@ impl<R: Reader<Offset = usize>> Reading<'_, R> {
                 | constants::DW_TAG_atomic_type => kind = self.of.kind(&entry)?,
                 constants::DW_TAG_pointer_type | constants::DW_TAG_reference_type | constants::DW_TAG_rvalue_reference_type => {
                     let size = size.unwrap_or_else(|| self.of.unit.encoding().address_size.into());
-                    return Some((size.checked_mul(count)?, ends, !ends));
+                    return Some(Kind { size: size.checked_mul(count)?, ends, scalar: !ends, pointer: !ends });
                 }
                 tag => {
                     ends |= [constants::DW_TAG_structure_type, constants::DW_TAG_union_type, constants::DW_TAG_class_type].contains(&tag);
                     let scalar = !ends && [constants::DW_TAG_base_type, constants::DW_TAG_enumeration_type].contains(&tag);
-                    return Some((size?.checked_mul(count)?, ends, scalar));
+                    return Some(Kind { size: size?.checked_mul(count)?, ends, scalar, pointer: false });
                 }
             }
         }

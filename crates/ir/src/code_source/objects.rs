@@ -20,6 +20,11 @@ pub trait Objects {
     fn data(&self, _address: u64) -> Option<Data> {
         None
     }
+    /// The address and the bytes of the static storage that pointers derived from an address of it stay in: a variable with a name, or an array
+    /// of variables that the linker makes.
+    fn bounds(&self, _address: u64) -> Option<(u64, u64)> {
+        None
+    }
     /// The variables of the program whose addresses nothing in it has, by address, apart. Not all have to be given.
     fn unaddressed(&self) -> Vec<Unaddressed> {
         Vec::new()
@@ -90,6 +95,8 @@ pub struct FrameVariable {
     pub size: u64,
     /// It is a number or a pointer, not an array or a structure.
     pub scalar: bool,
+    /// It is a pointer.
+    pub pointer: bool,
 }
 
 /// A stack, which grows downwards.
