@@ -283,6 +283,8 @@ pub struct Summaries {
     /// Those that hold only where there is no body.
     bodiless: BTreeMap<String, Summary>,
     system_calls: BTreeMap<u64, Summary>,
+    /// By function: those of calls whose second argument is one of these numbers.
+    commands: BTreeMap<String, Vec<(Vec<u64>, Summary)>>,
     /// Those of functions of the program itself, which only a user can vouch for.
     program: BTreeMap<String, Summary>,
     /// A fact that is broken on purpose.
@@ -306,6 +308,9 @@ struct File {
 struct Row<Name> {
     #[serde(alias = "numbers")]
     names: Vec<Name>,
+    /// The second arguments that the row is about; empty: it is about all calls.
+    #[serde(default)]
+    commands: Vec<u64>,
     #[serde(default)]
     reads: Vec<Spanned<String>>,
     #[serde(default)]
@@ -350,6 +355,12 @@ impl Summaries {
         let file: File = toml::from_str(text).map_err(|e| Mistake::at(text, e.span().map_or(0, |s| s.start), e.message().to_owned()))?;
         for row in &file.functions {
             let summary = row.summary(text)?;
+            if !row.commands.is_empty() {
+                for name in &row.names {
+                    self.commands.entry(name.clone()).or_default().push((row.commands.clone(), summary.clone()));
+                }
+                continue;
+            }
             let table = if row.without_body { &mut self.bodiless } else { &mut self.functions };
             table.extend(row.names.iter().map(|name| (name.clone(), summary.clone())));
         }
@@ -399,6 +410,7 @@ impl Summaries {
         self.functions.extend(more.functions);
         self.bodiless.extend(more.bodiless);
         self.system_calls.extend(more.system_calls);
+        self.commands.extend(more.commands);
         Ok(())
     }
 
@@ -415,6 +427,12 @@ impl Summaries {
     /// Of a function without a body, or that is replaced by a model.
     pub fn external(&self, name: &str) -> Option<&Summary> {
         self.functions.get(name).or_else(|| self.bodiless.get(name))
+    }
+
+    /// Of a call of a library's function with this second argument, if such calls have a row of their own.
+    pub fn of_command(&self, name: &str, command: u64) -> Option<&Summary> {
+        let rows = self.commands.get(name)?;
+        rows.iter().find(|(commands, _)| commands.contains(&command)).map(|(_, summary)| summary)
     }
 
     /// Of a call of [`SYSTEM_CALL`] with this number; one that has no row is one the environment does not have: it fails, which no verdict may rest on.

@@ -3,21 +3,23 @@
 //! A function is what its entry reaches without going into calls. A jump to another function's code makes that code part of it. Effects
 //! are closed over direct calls, by strongly connected components of the call graph. A call through a pointer may do anything.
 
-use std::cell::RefCell;
+use std::cell::{Cell, RefCell};
 use std::rc::Rc;
 
 use rustc_hash::{FxHashMap, FxHashSet};
 use wryneck_exec::code::Callee;
 use wryneck_exec::machine_code::MachineCode;
 use wryneck_exec::{Image, State, places};
-use wryneck_ir::{CodeSource, Inst, Module, Op, Transfer, call_flags};
+use wryneck_ir::{CodeSource, Inst, Op, Transfer, call_flags};
 
 use super::effects::{Effects, Memory};
 use super::layout::Layout;
+use super::pointers::{Pointers, is_from_the_beginning};
+use super::private::Private;
 use super::values::{Saves, Value, Values};
 use crate::flow::cfg::{Block, End};
 use crate::flow::{BitSet, Cfg, Grows, Summaries, Summary, components};
-use crate::operand::{operand_slots, slots_written};
+use crate::operand::slots_written;
 
 /// The number of edges that the IR does not have: from a call to its return address, and to the target of a block that only jumps.
 pub const BEYOND: u32 = u32::MAX;
@@ -39,6 +41,13 @@ pub struct Registers {
     pub saved: Vec<u32>,
 }
 
+impl Registers {
+    /// Whether a call preserves a slot.
+    pub(super) fn stays(&self, slot: u32) -> bool {
+        slot == self.thread || !self.clobbered.contains(slot)
+    }
+}
+
 /// A call that ends a block.
 #[derive(Clone, Copy, Debug)]
 pub struct Called {
@@ -57,6 +66,7 @@ pub struct Function {
     pub(super) saves: Saves,
     /// Ranges of its frame that no pointer leads to, as distances from its return address, ascending.
     pub private: Vec<(i64, i64)>,
+    pub(super) pointers: Pointers,
     local: FxHashMap<u32, u32>,
     pub cfg: Cfg,
     pub(super) calls: FxHashMap<u32, Called>,
@@ -66,7 +76,7 @@ pub struct Function {
     ends: Memory,
     pub(super) done: RefCell<FxHashMap<u32, Rc<Effects>>>,
     /// By block: for each operation, a bit for each of its operands whose value is known.
-    known: RefCell<FxHashMap<u32, Rc<Vec<u8>>>>,
+    pub(super) known: RefCell<FxHashMap<u32, Rc<Vec<u8>>>>,
     pub(super) sides: RefCell<FxHashMap<(u32, u32), Rc<Effects>>>,
     pub(super) rests: RefCell<FxHashMap<u32, Rc<Effects>>>,
 }
@@ -100,6 +110,8 @@ pub struct Facts {
     owner: FxHashMap<u32, u32>,
     pub(super) summarised: FxHashMap<u32, Option<Rc<Summary>>>,
     pub layout: Layout,
+    /// Where `errno` lies in thread-local memory, once a call of the function was met that returns its address.
+    pub errno: Cell<Option<i64>>,
 }
 
 const EXIT: &str = "exit";
@@ -123,6 +135,7 @@ impl Facts {
             owner: FxHashMap::default(),
             summarised: FxHashMap::default(),
             layout: Layout::of(stack),
+            errno: Cell::default(),
         }
     }
 
@@ -238,6 +251,18 @@ impl Facts {
         found
     }
 
+    /// The summary of a call of the function that begins with a block, by its arguments.
+    pub fn summary_of_call(&mut self, entry: u32, argument: &dyn Fn(u32) -> Option<Value>) -> Option<Rc<Summary>> {
+        if let Some(Value::Number(command)) = argument(1) {
+            let names = self.source.borrow().names_of(entry);
+            let mut libraries = names.iter().filter(|(_, library)| *library);
+            if let Some(found) = libraries.find_map(|(name, _)| self.summaries.of_command(name, command)) {
+                return Some(Rc::new(found.clone()));
+            }
+        }
+        self.summary(entry)
+    }
+
     /// Whether a function is the program's own, by the block that it begins with.
     pub fn of_program(&self, entry: u32) -> bool {
         !self.source.borrow().names_of(entry).iter().any(|(_, library)| *library)
@@ -324,9 +349,16 @@ impl Facts {
                 let mut written = all.changes.clone();
                 functions.iter().for_each(|function| written.add(&function.ends));
                 all.close(&written);
+                // Arguments of inner calls are others, unless the function passes its own on.
+                let same = functions.len() == 1 && self.passes_on(image, &functions[0], &all);
+                if !same {
+                    [&mut all.changes, &mut all.at_exit].into_iter().for_each(|changes| self.forget_arguments(changes));
+                }
                 for function in &mut functions {
                     function.whole = all.clone();
                     function.done.get_mut().clear();
+                    // What it returned was taken for unknown inside of it.
+                    function.pointers.rows.get_mut().clear();
                 }
             }
             for function in functions {
@@ -356,7 +388,7 @@ impl Facts {
     }
 
     /// The successors of a block in its function. `never` says how the program ends in a function that never returns.
-    fn next(&self, image: &Image, block: u32, never: &mut dyn FnMut(u32) -> Option<End>) -> Block {
+    pub(super) fn next(&self, image: &Image, block: u32, never: &mut dyn FnMut(u32) -> Option<End>) -> Block {
         let ops = self.ops(image, block);
         let end = |end| Block { ops: ops.clone(), edges: Vec::new(), end: Some(end) };
         let to = |edges: Vec<(u32, u32)>| Block { ops: ops.clone(), edges, end: None };
@@ -427,6 +459,7 @@ impl Facts {
             values,
             saves,
             private: Vec::new(),
+            pointers: Pointers::default(),
             local,
             cfg,
             calls,
@@ -437,93 +470,20 @@ impl Facts {
             sides: RefCell::default(),
             rests: RefCell::default(),
         };
-        function.private = self.private(image, &function);
+        let Private { ranges, words } = self.private(image, &function);
+        function.private = ranges;
+        self.find_pointers(image, &mut function, words);
         let reached: Vec<u32> = (0..function.blocks.len() as u32).collect();
         function.whole = self.on_ways(image, &function, &reached, &|block| function.cfg.returning(block));
         for block in reached.into_iter().filter(|block| !function.cfg.returning(*block)) {
             let effects = self.block(image, &function, block);
             function.ends.add(&effects.changes);
         }
+        self.follow(&mut function.ends, &function.pointers.assigned);
+        for changes in [&mut function.whole.changes, &mut function.whole.at_exit, &mut function.ends] {
+            changes.through.retain(|store| is_from_the_beginning(store.root));
+            changes.formats.retain(|root| is_from_the_beginning(*root));
+        }
         function
-    }
-
-    /// The known values at the beginnings of a function's blocks.
-    fn values(&self, image: &Image, blocks: &[u32], cfg: &Cfg, calls: &FxHashMap<u32, Called>, saves: &Saves) -> Vec<Values> {
-        let (module, code) = (image.function(self.func).0, image.code(self.func));
-        let Some(registers) = &self.registers else { return vec![Values::default(); blocks.len()] };
-        let mut known: Vec<Option<Values>> = vec![None; blocks.len()];
-        known[0] = Some(Values::at_entry(registers.stack_pointer, &registers.saved));
-        let mut todo = vec![0u32];
-        while let Some(at) = todo.pop() {
-            let Some(mut values) = known[at as usize].clone() else { continue };
-            let record = &cfg.blocks[at as usize];
-            self.pass(image, module, code, &mut values, record.ops.clone(), saves);
-            if calls.contains_key(&blocks[at as usize]) {
-                values.pass_call(registers.stack_pointer, &|slot| !registers.clobbered.contains(slot));
-            }
-            for (_, to) in &record.edges {
-                let less = match &mut known[*to as usize] {
-                    Some(there) => there.meet(&values),
-                    none => {
-                        *none = Some(values.clone());
-                        true
-                    }
-                };
-                if less {
-                    todo.push(*to);
-                }
-            }
-        }
-        known.into_iter().map(Option::unwrap_or_default).collect()
-    }
-
-    pub(super) fn pass(
-        &self,
-        image: &Image,
-        module: &Module,
-        code: &wryneck_exec::code::Code,
-        values: &mut Values,
-        ops: std::ops::Range<u32>,
-        saves: &Saves,
-    ) {
-        ops.for_each(|op| values.pass(module, code, &self.inst(image, op), &self.layout, saves));
-    }
-
-    /// The known values before an operation of a function.
-    pub fn values_at(&self, image: &Image, function: &Function, op: u32) -> Values {
-        self.values_between(image, function, self.ops(image, self.block_of(op)).start..op)
-    }
-
-    /// The known values after these operations, the first ones of a block of a function.
-    pub fn values_between(&self, image: &Image, function: &Function, ops: std::ops::Range<u32>) -> Values {
-        let Some(local) = function.local(self.block_of(ops.start)) else { return Values::default() };
-        let mut values = function.values[local as usize].clone();
-        self.pass(image, image.function(self.func).0, image.code(self.func), &mut values, ops, &function.saves);
-        values
-    }
-
-    /// A bit for each operand (a, b, c) of an operation whose value is known: a constant, or an address of the frame.
-    pub fn known_operands(&self, image: &Image, function: &Function, op: u32) -> u8 {
-        let Some(local) = function.local(self.block_of(op)) else { return 0 };
-        let ops = function.cfg.blocks[local as usize].ops.clone();
-        let at = (op - ops.start) as usize;
-        if let Some(known) = function.known.borrow().get(&local) {
-            return known.get(at).copied().unwrap_or(0);
-        }
-        let (module, code) = (image.function(self.func).0, image.code(self.func));
-        let mut values = function.values[local as usize].clone();
-        let row = |op: u32| {
-            let inst = self.inst(image, op);
-            let is_known = |n: usize| {
-                let slots = operand_slots(&inst, n + 1);
-                slots.len() == 1 && values.get(code, slots.start).is_some_and(Value::is_known)
-            };
-            let bits = (0..3).filter(|n| is_known(*n)).fold(0u8, |bits, n| bits | 1 << n);
-            self.pass(image, module, code, &mut values, op..op + 1, &function.saves);
-            bits
-        };
-        let known: Rc<Vec<u8>> = Rc::new(ops.map(row).collect());
-        function.known.borrow_mut().insert(local, known.clone());
-        known.get(at).copied().unwrap_or(0)
     }
 }

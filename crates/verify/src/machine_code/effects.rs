@@ -2,6 +2,8 @@
 
 use std::rc::Rc;
 
+use super::pointers::{Root, Through};
+use crate::flow::fitting::Dangers;
 use crate::flow::{BitSet, CellKind, Grows, ObjectId};
 use crate::slice::explain::Why;
 use crate::slice::live::Live;
@@ -29,10 +31,17 @@ pub struct Memory {
     pub tables: bool,
     /// Variables may be written by unknown instructions that name them.
     pub named: bool,
+    /// The objects that these pointers lead to may be written.
+    pub through: Vec<Through>,
+    /// What these texts say as formats.
+    pub formats: Vec<Root>,
     /// Addresses with lengths.
     pub fixed: Vec<(u64, u64)>,
     /// Ranges of the function's frame, as distances from its return address.
     pub frame: Vec<(i64, i64)>,
+    /// The same, of writes by addresses that are passed to calls: not [`super::private`] variables. The lowest distance; they end at the return
+    /// address.
+    pub lent: Option<i64>,
     pub errno: bool,
     /// Cells of the stream at an address, or of any.
     pub cells: Vec<(CellKind, Option<u64>)>,
@@ -45,9 +54,12 @@ impl Grows for Memory {
         self.tables |= other.tables;
         self.named |= other.named;
         self.errno |= other.errno;
+        self.write_through(other.through.iter().copied());
+        self.say(&other.formats);
         other.fixed.iter().for_each(|(address, len)| self.write_fixed(*address, *len));
         other.cells.iter().for_each(|(kind, stream)| self.write_cell(*kind, *stream));
         other.frame.iter().for_each(|(low, high)| self.write_frame(*low, *high));
+        other.lent.into_iter().for_each(|low| self.lend(low));
     }
 }
 
@@ -61,6 +73,52 @@ impl Memory {
                 self.frame = vec![hull];
             }
         }
+    }
+
+    /// Stores by pointers. New memory is not live, and how far a pointer moved does not matter: it stays in its object.
+    pub fn write_through(&mut self, stores: impl IntoIterator<Item = Through>) {
+        for store in stores.into_iter().filter(|store| !matches!(store.root, Root::New | Root::Moved)) {
+            if !self.through.contains(&store) {
+                self.through.push(store);
+            }
+        }
+        if self.through.len() > PARTS {
+            self.go_anywhere();
+        }
+    }
+
+    pub fn go_anywhere(&mut self) {
+        self.anywhere = true;
+        self.through.clear();
+    }
+
+    /// A call with one of these formats.
+    pub fn say(&mut self, formats: &[Root]) {
+        for root in formats {
+            if !self.formats.contains(root) {
+                self.formats.push(*root);
+            }
+        }
+    }
+
+    /// All formats are ones with these dangers.
+    pub fn take_formats(&mut self, dangers: &Dangers) {
+        self.formats.clear();
+        self.anywhere |= dangers.writes;
+        self.errno |= dangers.fails;
+    }
+
+    /// The arguments by which something is written, or which are formats.
+    pub fn arguments(&self) -> impl Iterator<Item = u32> + '_ {
+        self.through.iter().map(|store| store.root).chain(self.formats.iter().copied()).filter_map(|root| match root {
+            Root::Argument(number) => Some(number),
+            _ => None,
+        })
+    }
+
+    /// A callee gets the address of a variable in the frame, which ends before the saved registers.
+    pub fn lend(&mut self, low: i64) {
+        self.lent = Some(self.lent.map_or(low, |lent| lent.min(low)));
     }
 
     pub fn write_fixed(&mut self, address: u64, len: u64) {
@@ -78,7 +136,7 @@ impl Memory {
     /// These writes, as the caller sees them. `pushed`: the distance of the stack pointer from the caller's return address, after the call
     /// pushed its own.
     fn outside(&self, pushed: Option<i64>) -> Memory {
-        let mut seen = Memory { frame: Vec::new(), own: false, ..self.clone() };
+        let mut seen = Memory { frame: Vec::new(), lent: None, own: false, ..self.clone() };
         for (low, high) in self.frame.iter().filter(|(_, high)| *high > 8) {
             // Its stack arguments belong to the caller's frame.
             match pushed {
@@ -97,18 +155,36 @@ impl Memory {
 
     /// As [`Memory::touches`], of memory alone.
     pub fn touches_memory(&self, live: &Live, at: &Around<'_>) -> Option<Why> {
-        let &Around { base, thread, private } = at;
+        let &Around { base, thread, private, errno, pointed, format } = at;
+        let dangers = self.formats.iter().fold(Dangers::default(), |all, root| all.or(format(*root)));
+        let through = |store: &Through| match pointed(store.root) {
+            Some(all) => all.iter().any(|led| store.touches(live, led.to, led.object)),
+            None => true,
+        };
         let frame = |(low, high): &(i64, i64)| {
             base == 0 && live.has_bytes_of(ANY) || live.is_live(base.wrapping_add_signed(*low), high.wrapping_sub(*low) as u64)
         };
-        let errno = || thread.map_or(live.has_bytes_of(ANY), |thread| live.is_live(thread, THREAD));
-        let memory = self.anywhere && reached(live, private)
+        let is_errno_live = || thread.map_or(live.has_bytes_of(ANY), |thread| live.is_live(thread.wrapping_add_signed(errno.0), errno.1));
+        let lent = |low: &i64| match base {
+            0 => live.has_bytes_of(ANY),
+            _ => {
+                let low = base.wrapping_add_signed(*low);
+                let inside = |(address, len): &(u64, u64)| {
+                    let (from, to) = ((*address).max(low), (address + len).min(base));
+                    if from < to { live.count_in(from, to - from) } else { 0 }
+                };
+                live.count_in(low, base.wrapping_sub(low)) > private().iter().map(inside).sum()
+            }
+        };
+        let memory = (self.anywhere || dangers.writes) && reached(live, private)
             || self.own && live.has_bytes_of(ANY)
             || self.tables && live.has_bytes_of(TABLES)
             || self.named && live.has_bytes_of(NAMED)
             || self.fixed.iter().any(|(address, len)| live.is_live(*address, *len))
             || self.frame.iter().any(frame)
-            || self.errno && errno();
+            || self.lent.iter().any(lent)
+            || (self.errno || dangers.fails) && is_errno_live()
+            || !self.through.is_empty() && reached(live, private) && self.through.iter().any(through);
         memory.then_some(Why::Memory)
     }
 }
@@ -121,6 +197,20 @@ pub struct Around<'a> {
     pub thread: Option<u64>,
     /// Memory that no pointer leads to: addresses and lengths, ascending and apart.
     pub private: &'a dyn Fn() -> Rc<[(u64, u64)]>,
+    /// Where `errno` lies in thread-local memory: a distance from its address, and bytes.
+    pub errno: (i64, u64),
+    /// Where a pointer leads; `None`: anywhere.
+    pub pointed: &'a dyn Fn(Root) -> Option<Vec<Led>>,
+    /// What a format may do.
+    pub format: &'a dyn Fn(Root) -> Dangers,
+}
+
+/// Where a pointer leads.
+pub struct Led {
+    /// What it is derived from leads here, if that is known.
+    pub to: Option<u64>,
+    /// The object's address and length.
+    pub object: (u64, u64),
 }
 
 /// Whether something live may be written through pointers.
@@ -165,8 +255,10 @@ pub fn called(callee: &Effects, pushed: Option<i64>, clobbered: &BitSet) -> Effe
     }
 }
 
-/// The bytes of thread-local memory that include `errno`.
-pub const THREAD: u64 = 256;
+/// Bytes of `errno`.
+pub const ERRNO: u64 = 4;
+/// Thread-local memory that includes `errno`, where it is not known more exactly: glibc's lies below its address, musl's above.
+pub const THREAD: (i64, u64) = (-4096, 4096 + 256);
 
 #[cfg(test)]
 mod tests {
@@ -179,7 +271,19 @@ mod tests {
         live.add((NAMED, 0), 0x2000, 4);
         let around = |private: &'static [(u64, u64)]| move || Rc::from(private);
         let touches = |changes: &Memory, private: &dyn Fn() -> Rc<[(u64, u64)]>| {
-            changes.touches_memory(&live, &Around { base: 0x1010, thread: Some(0x9000), private }).is_some()
+            changes
+                .touches_memory(
+                    &live,
+                    &Around {
+                        base: 0x1010,
+                        thread: Some(0x9000),
+                        private,
+                        errno: THREAD,
+                        pointed: &|_| None,
+                        format: &|_| Dangers::default(),
+                    },
+                )
+                .is_some()
         };
         let pointer = Memory { anywhere: true, ..Memory::default() };
         assert!(

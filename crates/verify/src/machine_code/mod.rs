@@ -2,15 +2,17 @@
 //!
 //! Control flow is recovered function by function, on first need, from the blocks that were lifted along direct branches ([`code`]). A call
 //! has its callee's effects, and control continues at its return address. [`values`] finds the addresses that are constant or relative to
-//! the frame. [`ways`] computes the effects of an alternative. A store through any other pointer may write anything that is live. A
-//! computed jump or call may do anything. So branches with such an alternative are kept (paper 3, section 4: unresolved jumps and stores).
+//! the frame, [`pointers`] the variables that other pointers of unoptimised code are derived from. [`ways`] computes the effects of an
+//! alternative. A store through any other pointer may write anything that is live. A computed jump or call may do anything. So branches with such an alternative are kept (paper 3, section 4: unresolved jumps and stores).
 //! Functions of the C library have the same summaries as in bitcode. [`walk`] implements the backward walk for machine code.
 //!
 //! Assumed, in addition to what [`crate::flow`] assumes: functions keep the calling convention and return to their callers.
 
 mod code;
 mod effects;
+mod known;
 mod layout;
+mod pointers;
 mod private;
 mod saved;
 mod trace;

@@ -18,6 +18,7 @@ use wryneck_ir::code_source::FrameVariable;
 use wryneck_ir::{Inst, Module, Op};
 
 use super::code::{Facts, Function, Registers};
+use super::pointers::Word;
 use super::values::{Value, Values};
 use crate::flow::BitSet;
 use crate::flow::cfg::End;
@@ -32,10 +33,22 @@ const RETURN_ADDRESS: i64 = 8;
 /// Results of at most so many bits are no addresses, and no sequence of them is made into one by other means than shifts.
 const BITS: u16 = 8;
 
+/// Bytes of a pointer.
+const WORD: i64 = 8;
+
+/// Variables of a function that no pointer leads to.
+#[derive(Default)]
+pub(super) struct Private {
+    pub ranges: Vec<(i64, i64)>,
+    pub words: Vec<Word>,
+}
+
 /// Addresses of a frame that are used otherwise than to access what is there: distances from the return address.
 #[derive(Default)]
 struct Uses {
     at: Vec<i64>,
+    /// Where whole words are stored.
+    words: Vec<i64>,
 }
 
 impl Uses {
@@ -50,23 +63,40 @@ impl Uses {
 }
 
 impl Facts {
-    /// Ranges of a function's frame, as distances from its return address, ascending and apart, that only its own instructions access.
-    pub(super) fn private(&self, image: &Image, function: &Function) -> Vec<(i64, i64)> {
-        let Some(registers) = &self.registers else { return Vec::new() };
+    /// Ranges of a function's frame, as distances from its return address, ascending and apart, that only its own instructions access; and where
+    /// pointers begin in them.
+    pub(super) fn private(&self, image: &Image, function: &Function) -> Private {
+        let Some(registers) = &self.registers else { return Private::default() };
         let address = |op: u32| self.source.borrow().address_of(image.code(self.func).first_inst + op);
         let entry = function.cfg.blocks[0].ops.start;
-        let Some(frame) = address(entry).and_then(|address| self.source.borrow().frame_variables(address)) else { return Vec::new() };
+        let Some(frame) = address(entry).and_then(|address| self.source.borrow().frame_variables(address)) else {
+            return Private::default();
+        };
         if !frame.variables.iter().any(|variable| variable.scalar) {
-            return Vec::new();
+            return Private::default();
         }
         let inside = |op: u32| address(op).is_some_and(|address| (frame.code.0..frame.code.1).contains(&address));
         for block in &function.cfg.blocks {
             let known = !matches!(block.end, Some(End::Jump));
             if !known || block.ops.is_empty() || !inside(block.ops.start) || !inside(block.ops.end - 1) {
-                return Vec::new();
+                return Private::default();
             }
         }
-        left(&frame.variables, &self.uses(image, function, registers).at)
+        let uses = self.uses(image, function, registers);
+        let ranges = left(&frame.variables, &uses.at);
+        let meets = |at: i64, other: &FrameVariable| other.start < at + WORD && at < other.start.saturating_add_unsigned(other.size);
+        let alone = |at: &&FrameVariable| !frame.variables.iter().any(|other| other != *at && meets(at.start, other));
+        let inside = |at: &&FrameVariable| ranges.iter().any(|(low, high)| *low <= at.start && at.start + WORD <= *high);
+        let pointers = frame.variables.iter().filter(|at| at.pointer && at.size == WORD as u64).filter(alone).filter(inside);
+        let mut words: Vec<Word> = pointers.map(|at| Word { at: at.start, typed: true }).collect();
+        // Compilers keep intermediate results between the variables, where no address leads that is one of a variable.
+        let lowest = frame.variables.iter().map(|variable| variable.start).min().unwrap_or(0);
+        if !ranges.is_empty() && uses.at.iter().all(|k| *k >= lowest) {
+            let own =
+                uses.words.iter().filter(|at| **at + WORD <= FRAME_POINTER && !frame.variables.iter().any(|other| meets(**at, other)));
+            words.extend(own.map(|at| Word { at: *at, typed: false }));
+        }
+        Private { ranges, words }
     }
 
     /// The addresses of a function's frame that are used otherwise than to access what is there.
@@ -109,7 +139,7 @@ impl Facts {
                 uses.add(values.get(code, slot));
             }
             if is_call {
-                values.pass_call(registers.stack_pointer, &kept);
+                values.pass_call(registers.stack_pointer, &kept, None);
             }
             for (_, to) in &block.edges {
                 let there = &function.values[*to as usize];
@@ -127,6 +157,12 @@ fn used(module: &Module, code: &Code, inst: &Inst, before: &Values, after: &Valu
     match inst.operator() {
         Some(Op::Load) => {}
         Some(Op::Store) => {
+            if let Some(Value::Frame(k)) = get(inst.a)
+                && inst.width == 64
+                && !uses.words.contains(&k)
+            {
+                uses.words.push(k);
+            }
             let slots = slots_read(module, inst).into_iter().skip(1).flatten();
             slots.for_each(|slot| uses.add(get(slot)));
         }
@@ -199,8 +235,8 @@ mod tests {
 
     #[test]
     fn addresses_take_the_variables_they_are_in() {
-        let scalar = |start, size| FrameVariable { start, size, scalar: true };
-        let array = FrameVariable { start: -32, size: 8, scalar: false };
+        let scalar = |start, size| FrameVariable { start, size, scalar: true, pointer: false };
+        let array = FrameVariable { start: -32, size: 8, scalar: false, pointer: false };
         let all = [scalar(-12, 4), scalar(-16, 4), scalar(-24, 8), array];
         assert_eq!(left(&all, &[]), [(-24, -16), (-16, -12), (-12, -8)]);
         // The beginning, the middle, and the end, which may be meant by the address of the next one.
@@ -217,7 +253,7 @@ mod tests {
 
     #[test]
     fn variables_that_overlap_are_taken_together() {
-        let of = |start, size, scalar| FrameVariable { start, size, scalar };
+        let of = |start, size, scalar| FrameVariable { start, size, scalar, pointer: false };
         let all = [of(-16, 8, true), of(-12, 4, true), of(-24, 8, true)];
         assert_eq!(left(&all, &[]), [(-24, -16), (-16, -8)]);
         assert_eq!(left(&all, &[-10]), [(-24, -16)]);

@@ -42,7 +42,14 @@ pub struct Calls {
     pub moves: FxHashMap<usize, Move>,
     /// The calls in progress at the end, outermost first.
     pub end: Vec<u32>,
+    words: Words,
 }
+
+/// By address, a multiple of a word's bytes: the words that were there after so many steps, in order. `None`: something else was stored.
+type Words = FxHashMap<u64, Vec<(u32, Option<u64>)>>;
+
+/// Bytes of a word.
+const WORD: u64 = 8;
 
 /// Functions that unwind calls without returning from them.
 const JUMPS_FAR: [&str; 4] = ["longjmp", "_longjmp", "siglongjmp", "__libc_longjmp"];
@@ -71,7 +78,7 @@ impl Calls {
                 None => all[at].entry = facts.around(image, block).map(|function| function.entry),
             }
         }
-        let mut calls = Calls { all, moves: FxHashMap::default(), end: Vec::new() };
+        let mut calls = Calls { all, moves: FxHashMap::default(), end: Vec::new(), words: words(path) };
         let made: FxHashMap<usize, &TracedCall> = trace.calls.iter().map(|call| (call.step as usize, call)).collect();
         let (mut depth, mut running) = (0usize, machine < trace.open);
         if running {
@@ -118,6 +125,14 @@ impl Calls {
         Ok(calls)
     }
 
+    /// The word that a call's variable holds before a step, if the call stored it. No pointer leads to the variable.
+    pub fn word(&self, call: u32, address: u64, before: usize) -> Option<u64> {
+        let made = self.all[call as usize].made.map_or(0, |made| made.step);
+        let stored = self.words.get(&address)?;
+        let (after, word) = stored[..stored.partition_point(|(after, _)| *after as usize <= before)].last()?;
+        word.filter(|_| *after >= made)
+    }
+
     fn call(
         &mut self,
         facts: &mut Facts,
@@ -144,6 +159,33 @@ impl Calls {
         self.all.push(Activation { entry: Some(entry), last: None, base: call.base, site: Some(facts.block_of(op)), made: Some(call) });
         Ok(())
     }
+}
+
+/// The words that a path stores. Longer writes are left out: they do not reach variables that no pointer leads to.
+fn words(path: &Traced<'_>) -> Words {
+    let mut words: Words = path.trace.held.iter().map(|(address, word)| (*address, vec![(0, Some(*word))])).collect();
+    let mut known = path.trace.words.iter().peekable();
+    for (at, step) in (0u32..).zip(&path.trace.steps) {
+        let (address, bytes) = match *step {
+            Step::Store { address, bytes, .. } => (address, u64::from(bytes)),
+            Step::Write { address, len } => (address, u64::from(len)),
+            _ => continue,
+        };
+        let word = known.next_if(|(step, _)| *step == at).map(|(_, word)| *word);
+        match word {
+            Some(word) if address % WORD == 0 => words.entry(address).or_default().push((at + 1, Some(word))),
+            _ if bytes <= WORD => {
+                let first = address - address % WORD;
+                for part in [first, first + WORD].into_iter().filter(|part| *part < address + bytes) {
+                    if let Some(there) = words.get_mut(&part) {
+                        there.push((at + 1, None));
+                    }
+                }
+            }
+            _ => {}
+        }
+    }
+    words
 }
 
 fn jumps_far(facts: &Facts, block: u32) -> bool {

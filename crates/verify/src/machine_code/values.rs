@@ -20,6 +20,8 @@ pub enum Value {
     Number(u64),
     /// An address in the shadow stack, which the program itself cannot reach.
     Shadow,
+    /// This many bytes from the address of thread-local memory, which the word there is, too (System V ABI for x86-64, thread-local storage).
+    Thread(i64),
     /// What this register held when the function began, one that the function has to preserve. The value itself is not known.
     Saved(u32),
 }
@@ -42,9 +44,9 @@ pub struct Values {
 
 impl Values {
     /// At the beginning of a function, which preserves `saved`.
-    pub fn at_entry(stack_pointer: u32, saved: &[u32]) -> Values {
+    pub fn at_entry(stack_pointer: u32, thread: u32, saved: &[u32]) -> Values {
         let saved = saved.iter().map(|slot| (*slot, Value::Saved(*slot)));
-        Values { known: saved.chain([(stack_pointer, Value::Frame(0))]).collect() }
+        Values { known: saved.chain([(stack_pointer, Value::Frame(0)), (thread, Value::Thread(0))]).collect() }
     }
 
     pub fn get(&self, code: &Code, slot: u32) -> Option<Value> {
@@ -75,7 +77,7 @@ impl Values {
 
     /// Transfers the values over an operation of a function that saves registers at `saves`.
     pub fn pass(&mut self, module: &Module, code: &Code, inst: &Inst, layout: &Layout, saves: &Saves) {
-        use Value::{Frame, Number, Saved, Shadow};
+        use Value::{Frame, Number, Saved, Shadow, Thread};
         let get = |slot: u32| self.get(code, slot);
         let whole = inst.width == 64;
         let result = match inst.operator() {
@@ -85,11 +87,13 @@ impl Values {
             Some(Op::Load) if whole => match get(inst.a) {
                 Some(Frame(k)) => saves.range((k, 0)..=(k, u32::MAX)).next().map(|(_, slot)| Saved(*slot)),
                 Some(Number(address)) => layout.constant(address).map(Number),
+                Some(Thread(0)) => Some(Thread(0)),
                 _ => None,
             },
             Some(Op::Add) if whole => match (get(inst.a), get(inst.b)) {
                 (Some(Number(base)), _) | (_, Some(Number(base))) if layout.is_shadow(base) => Some(Shadow),
                 (Some(Frame(k)), Some(Number(n))) | (Some(Number(n)), Some(Frame(k))) => Some(Frame(k.wrapping_add(n as i64))),
+                (Some(Thread(k)), Some(Number(n))) | (Some(Number(n)), Some(Thread(k))) => Some(Thread(k.wrapping_add(n as i64))),
                 (Some(Number(a)), Some(Number(b))) => Some(Number(a.wrapping_add(b))),
                 _ => None,
             },
@@ -111,8 +115,10 @@ impl Values {
     }
 
     /// Transfers the values over a call of a function that keeps the calling convention: it preserves `saved` and pops its return address.
-    pub fn pass_call(&mut self, stack_pointer: u32, saved: &dyn Fn(u32) -> bool) {
+    /// `result`: what the call returns, if known, with the register of results.
+    pub fn pass_call(&mut self, stack_pointer: u32, saved: &dyn Fn(u32) -> bool, result: Option<(u32, Value)>) {
         self.known.retain(|slot, _| saved(*slot));
+        self.known.extend(result);
         if let Some(Value::Frame(k)) = self.known.get_mut(&stack_pointer) {
             *k += 8;
         }

@@ -7,6 +7,7 @@
 
 mod calls;
 mod data;
+mod pointed;
 
 use std::cell::RefCell;
 use std::rc::Rc;
@@ -15,7 +16,7 @@ use wryneck_exec::{CodePos, Image, Step, Traced, Wanted};
 use wryneck_ir::{Inst, Op, Transfer};
 
 use super::code::{Facts, Function};
-use super::effects::{Around, Effects, Memory, reached};
+use super::effects::{Effects, Memory};
 use super::saved::Place as Saved;
 use super::trace::{Calls, Move};
 use crate::flow::{BitSet, Place, Summary};
@@ -51,6 +52,7 @@ pub fn slice(
         began_inside: false,
         thread,
         private: RefCell::new(((0, 0, 0), Rc::from([]))),
+        assumed: RefCell::default(),
     };
     let mut walk = Walk::new(over, Record::of(path), see);
     walk.enter_all()?;
@@ -85,6 +87,8 @@ struct Over<'a, 'f> {
     thread: Option<u64>,
     /// What [`Walk::private`] last found, for these calls in progress: how many, and the innermost one with its function's first block.
     private: RefCell<((usize, u32, u32), Ranges)>,
+    /// Addresses of variables whose words the last answers about pointers rest on.
+    assumed: RefCell<Vec<u64>>,
 }
 
 /// Addresses and lengths, ascending and apart.
@@ -212,13 +216,16 @@ impl<'a> Code<'a> for Over<'a, '_> {
         self.facts.event_at_exit
     }
     fn touched(walk: &Walk<'a, '_, Self>, frame: &Frame<Running>, live: &Live, changes: &Memory) -> Option<Why> {
-        changes.touches(live, &Around { base: walk.code.base(frame), thread: walk.code.thread, private: &|| walk.private() })
+        walk.touches(frame, live, changes, false)
     }
     fn touched_memory(walk: &Walk<'a, '_, Self>, frame: &Frame<Running>, live: &Live, changes: &Memory) -> Option<Why> {
-        changes.touches_memory(live, &Around { base: walk.code.base(frame), thread: walk.code.thread, private: &|| walk.private() })
+        walk.touches(frame, live, changes, true)
     }
-    fn may_write(walk: &mut Walk<'a, '_, Self>, op: u32) -> bool {
-        !walk.returns(op) && Over::known(walk, op) & 1 == 0 && reached(&walk.course.live, &|| walk.private())
+    fn settle(walk: &mut Walk<'a, '_, Self>) {
+        walk.settle_assumed();
+    }
+    fn may_write(walk: &mut Walk<'a, '_, Self>, op: u32, written: &[(u64, u64)], decides: bool) -> bool {
+        !walk.returns(op) && Over::known(walk, op) & 1 == 0 && walk.may_write_live(op, written, decides)
     }
 
     fn placed(walk: &Walk<'a, '_, Self>, address: u64) -> Placed {

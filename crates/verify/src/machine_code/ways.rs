@@ -7,8 +7,9 @@ use wryneck_exec::code::Callee;
 use wryneck_ir::{Inst, Module, Op, call_flags};
 
 use super::code::{Called, Facts, Function};
-use super::effects::{Effects, Memory, any_call, anything, called};
+use super::effects::{ERRNO, Effects, Memory, any_call, anything, called};
 use super::layout::Layout;
+use super::pointers::Row;
 use super::values::{Value, Values};
 use crate::flow::cfg::End;
 use crate::flow::{CellKind, Grows, Place, SYSTEM_CALL, Summary, is_standard_output};
@@ -24,11 +25,15 @@ impl Facts {
         let mut all = Effects { leaves: function.cfg.endless(local), ..Effects::default() };
         let mut values = function.values[local as usize].clone();
         let record = &function.cfg.blocks[local as usize];
+        let row = self.row(image, function, local);
         for op in record.ops.clone() {
             let inst = self.inst(image, op);
             all.slots.extend(slots_written(module, &inst));
             match inst.operator() {
-                Some(Op::Store) => write(&mut all, values.get(code, inst.a), u64::from(inst.width.div_ceil(8))),
+                Some(Op::Store) => match row.store(op) {
+                    Some(stores) => all.changes.write_through(stores.iter().copied()),
+                    None => write(&mut all, values.get(code, inst.a), u64::from(inst.width.div_ceil(8)), self.errno.get()),
+                },
                 Some(Op::MemUndef | Op::MemCopy | Op::MemMove | Op::MemSet) => all.changes.anywhere = true,
                 Some(Op::Call | Op::CallIndirect) => self.called_model(image, module, &inst, &values, &mut all),
                 Some(Op::Unsupported) | None => all.goes_elsewhere(),
@@ -43,7 +48,7 @@ impl Facts {
                 all.event |= self.is_event(image, global, *callee);
                 match self.is_exit(*callee) {
                     true => all.exits = true,
-                    false => self.add_call(image, *callee, &values, &mut all),
+                    false => self.add_call(image, *callee, &values, &row, &mut all),
                 }
             }
             Some(Called { callee: None, .. }) if self.leads_nowhere(image, record.ops.clone(), &values) => {}
@@ -63,24 +68,36 @@ impl Facts {
     }
 
     /// The effects of a call of a function, with these known values of registers.
-    fn add_call(&mut self, image: &Image, callee: u32, values: &Values, all: &mut Effects) {
+    fn add_call(&mut self, image: &Image, callee: u32, values: &Values, row: &Row, all: &mut Effects) {
         let code = image.code(self.func);
         let Some(registers) = &self.registers else { return all.add(&anything(self.slots)) };
-        all.slots.union_with(&registers.clobbered);
+        let (clobbered, arguments) = (registers.clobbered.clone(), registers.arguments.clone());
+        all.slots.union_with(&clobbered);
         let pushed = match values.get(code, registers.stack_pointer) {
             Some(Value::Frame(k)) => Some(k),
             _ => None,
         };
-        let argument = |i: u32| registers.arguments.get(i as usize).and_then(|slot| values.get(code, *slot));
-        if let Some(summary) = self.summarised.get(&callee).cloned().flatten() {
+        let argument = |i: u32| arguments.get(i as usize).and_then(|slot| values.get(code, *slot));
+        if let Some(summary) = self.summary_of_call(callee, &argument) {
             // Its inner calls are not analysed.
             all.event |= self.inside_libraries;
-            return by_summary(&summary, &argument, &self.layout, all);
+            return self.by_summary(&summary, &argument, row, all);
         }
         // Effects of the component that is being closed are added to all of its functions.
         if let Some(function) = self.functions.get(&callee) {
-            all.add(&called(&function.whole, pushed, &registers.clobbered));
+            let mut effects = called(&function.whole, pushed, &clobbered);
+            self.for_caller(&mut effects.changes, row);
+            self.for_caller(&mut effects.at_exit, row);
+            all.add(&effects);
         }
+    }
+
+    /// Adds the effects of a call with this summary. The format may be one that a pointer is derived from.
+    fn by_summary(&self, summary: &Summary, argument: &dyn Fn(u32) -> Option<Value>, row: &Row, all: &mut Effects) {
+        let formats = summary.format.filter(|i| argument(*i).is_none()).and_then(|i| row.argument(i));
+        let Some(formats) = formats else { return by_summary(summary, argument, &self.layout, all) };
+        all.changes.say(formats);
+        by_summary(&Summary { format: None, ..summary.clone() }, argument, &self.layout, all);
     }
 
     /// The effects of a call of the IR, by which machine code reaches a model or a replacement of a function.
@@ -126,6 +143,9 @@ impl Facts {
             if arrives(*block) { all.add(&effects) } else { all.add_end(&effects) }
         }
         all.close(&written);
+        let assigned = self.assigned(image, function, blocks);
+        self.follow(&mut all.changes, &assigned);
+        self.follow(&mut all.at_exit, &assigned);
         all
     }
 
@@ -175,7 +195,8 @@ impl Facts {
         let mut all = Effects::default();
         let registers = self.registers.as_ref();
         let argument = |i: u32| registers.and_then(|r| r.arguments.get(i as usize)).and_then(|slot| values.get(code, *slot));
-        by_summary(summary, &argument, &self.layout, &mut all);
+        let row = function.local(site).map(|local| self.row(image, function, local)).unwrap_or_default();
+        self.by_summary(summary, &argument, &row, &mut all);
         Rc::new(all)
     }
 
@@ -193,12 +214,13 @@ impl Facts {
 }
 
 /// Adds a write of this many bytes to an address, as far as it is known.
-fn write(all: &mut Effects, address: Option<Value>, bytes: u64) {
+fn write(all: &mut Effects, address: Option<Value>, bytes: u64, errno: Option<i64>) {
     match address {
         Some(Value::Frame(k)) => all.changes.write_frame(k, k.saturating_add_unsigned(bytes)),
         Some(Value::Number(address)) => all.changes.write_fixed(address, bytes),
         Some(Value::Shadow) => {}
-        Some(Value::Saved(_)) | None => all.changes.anywhere = true,
+        Some(Value::Thread(k)) if Some(k) == errno && bytes <= ERRNO => all.changes.errno = true,
+        Some(Value::Thread(_) | Value::Saved(_)) | None => all.changes.anywhere = true,
     }
 }
 
@@ -244,8 +266,7 @@ pub fn by_summary(summary: &Summary, argument: &dyn Fn(u32) -> Option<Value>, la
             Place::Standard(i) => all.standard |= matches!(argument(*i), Some(Value::Number(0..=2))),
             Place::Cell(kind, of) => all.changes.write_cell(*kind, of.and_then(stream)),
             Place::Memory(i) => match argument(*i) {
-                // The variable ends before the saved registers of its function.
-                Some(Value::Frame(k)) if k < 0 => all.changes.write_frame(k, 0),
+                Some(Value::Frame(k)) if k < 0 => all.changes.lend(k),
                 // No object lies at null.
                 Some(Value::Number(0)) => {}
                 _ => all.changes.anywhere = true,

@@ -9,6 +9,8 @@ use crate::flow::{CellKind, Changes, ObjectId, Writes};
 
 /// Bytes per word of the bit map.
 const LINE: u64 = 64;
+/// Bytes of a pointer.
+const WORD: u64 = 8;
 
 /// An object of the static analysis, and its first address.
 pub type Placed = (ObjectId, u64);
@@ -17,9 +19,14 @@ pub type Placed = (ObjectId, u64);
 pub type Stream = (u64, ObjectId);
 
 /// Live bytes by address, counted by object.
+///
+/// A live byte is live as a *value*, or only as an *address*: it belongs to a pointer that says where stores go which write nothing live.
+/// Another pointer there changes nothing if it leads to nothing live either.
 #[derive(Clone, Default)]
 pub struct Live {
     lines: FxHashMap<u64, u64>,
+    /// Of these, the bytes that are live only as addresses.
+    addresses: FxHashMap<u64, u64>,
     objects: BTreeMap<Placed, u32>,
     cells: Vec<(CellKind, Option<Stream>)>,
 }
@@ -61,17 +68,58 @@ impl Live {
         lines(address, len).map(live).map(u64::from).sum()
     }
 
-    /// Bytes of an object become live.
+    /// Bytes of an object become live as values.
     pub fn add(&mut self, object: Placed, address: u64, len: u64) {
-        let mut new = 0;
         for (line, bits) in lines(address, len) {
-            let live = self.lines.entry(line).or_default();
-            new += (bits & !*live).count_ones();
-            *live |= bits;
+            self.add_line(object, line, bits);
+            let left = self.addresses.get(&line).map_or(0, |addresses| addresses & !bits);
+            self.keep_addresses(line, left);
         }
+    }
+
+    /// The word at an address becomes live as an address, as far as it is not live as a value.
+    pub fn add_address(&mut self, object: Placed, word: u64) {
+        for (line, bits) in lines(word, WORD) {
+            let new = bits & !self.lines.get(&line).copied().unwrap_or(0);
+            self.add_line(object, line, bits);
+            let all = self.addresses.get(&line).copied().unwrap_or(0) | new;
+            self.keep_addresses(line, all);
+        }
+    }
+
+    fn add_line(&mut self, object: Placed, line: u64, bits: u64) {
+        let live = self.lines.entry(line).or_default();
+        let new = (bits & !*live).count_ones();
+        *live |= bits;
         if new > 0 {
             *self.objects.entry(object).or_default() += new;
         }
+    }
+
+    fn keep_addresses(&mut self, line: u64, bits: u64) {
+        match bits {
+            0 => drop(self.addresses.remove(&line)),
+            bits => drop(self.addresses.insert(line, bits)),
+        }
+    }
+
+    /// The bytes of a line that are live as values.
+    fn values(&self, line: u64) -> u64 {
+        let live = self.lines.get(&line).copied().unwrap_or(0);
+        if self.addresses.is_empty() { live } else { live & !self.addresses.get(&line).copied().unwrap_or(0) }
+    }
+
+    /// Whether a byte of a range is live as a value.
+    pub fn has_value(&self, address: u64, len: u64) -> bool {
+        match self.is_large(len) {
+            true => self.lines.keys().any(|line| self.values(*line) & bits_in(*line, address, len) != 0),
+            false => lines(address, len).any(|(line, bits)| self.values(line) & bits != 0),
+        }
+    }
+
+    /// Whether all bytes of the word at an address are live only as an address.
+    pub fn is_address(&self, word: u64) -> bool {
+        !self.addresses.is_empty() && lines(word, WORD).all(|(line, bits)| self.addresses.get(&line).is_some_and(|all| all & bits == bits))
     }
 
     /// Bytes are defined here and are no longer live. Returns whether one of them was live.
@@ -90,6 +138,12 @@ impl Live {
                     self.lines.remove(&line);
                 }
             }
+        }
+        if !self.addresses.is_empty() {
+            self.addresses.retain(|line, all| {
+                *all &= !bits_in(*line, address, len);
+                *all != 0
+            });
         }
         if gone > 0 {
             let object = object();
@@ -144,7 +198,11 @@ impl Live {
     /// Everything live in `other` becomes live. Memory is added as bytes without objects, until it is [placed](Live::placed).
     pub fn add_all(&mut self, other: &Live) {
         for (line, bits) in &other.lines {
-            *self.lines.entry(*line).or_default() |= bits;
+            let values = self.values(*line) | other.values(*line);
+            let live = self.lines.entry(*line).or_default();
+            *live |= bits;
+            let addresses = *live & !values;
+            self.keep_addresses(*line, addresses);
         }
         other.cells.iter().for_each(|(kind, of)| self.add_cell(*kind, *of));
     }
@@ -155,6 +213,7 @@ impl Live {
         for (address, len) in self.bytes() {
             (address..address + len).for_each(|byte| live.add(placed(byte), byte, 1));
         }
+        live.addresses.clone_from(&self.addresses);
         live
     }
 
@@ -179,7 +238,10 @@ impl Live {
 
     /// Whether all that is live is live in `other`.
     pub fn is_within(&self, other: &Live) -> bool {
-        let lines = self.lines.iter().all(|(line, bits)| other.lines.get(line).is_some_and(|live| bits & !live == 0));
+        let within = |line: &u64, bits: &u64| {
+            other.lines.get(line).is_some_and(|live| bits & !live == 0) && self.values(*line) & !other.values(*line) == 0
+        };
+        let lines = self.lines.iter().all(|(line, bits)| within(line, bits));
         lines && self.cells.iter().all(|cell| other.cells.contains(cell))
     }
 
@@ -219,6 +281,30 @@ mod tests {
                 }
             }
         }
+    }
+
+    #[test]
+    fn addresses_are_live_until_they_are_values() {
+        let a = (ObjectId(1), 0);
+        let mut live = Live::default();
+        live.add(a, 64, 4);
+        live.add_address(a, 64);
+        live.add_address(a, 96);
+        assert!(live.is_live(64, 8) && live.count(a) == 16);
+        assert!(live.is_address(96) && !live.is_address(64) && !live.is_address(88), "four bytes are values, and eight are not live");
+        assert!(live.has_value(0, 128) && live.has_value(67, 1) && !live.has_value(68, 60));
+        let mut more = Live::default();
+        more.add(a, 96, 8);
+        assert!(!more.is_within(&live) && !live.is_within(&more), "a value is more than an address");
+        more.add_all(&live);
+        assert!(live.is_within(&more) && !more.is_address(96) && more.has_value(96, 8) && !more.has_value(68, 4));
+        let mut addresses = Live::default();
+        addresses.add_address(a, 96);
+        addresses.add_all(&addresses.clone());
+        assert!(addresses.is_address(96) && addresses.is_within(&more) && addresses.placed(|_| a).is_address(96));
+        assert!(live.kill(|| a, 100, 4) && !live.is_address(96) && live.is_live(96, 4) && !live.has_value(96, 8));
+        live.add(a, 96, 8);
+        assert!(live.has_value(96, 1) && live.kill(|| a, 0, 128) && live.is_empty());
     }
 
     #[test]

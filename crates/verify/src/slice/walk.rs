@@ -127,8 +127,11 @@ pub trait Code<'a>: Sized {
     fn touched(walk: &Walk<'a, '_, Self>, frame: &Frame<Self::Call>, live: &Live, changes: &Self::Changes) -> Option<Why>;
     /// As [`Code::touched`], of memory alone.
     fn touched_memory(walk: &Walk<'a, '_, Self>, frame: &Frame<Self::Call>, live: &Live, changes: &Self::Changes) -> Option<Why>;
-    /// Whether the store at `op` may write something live, with another address.
-    fn may_write(walk: &mut Walk<'a, '_, Self>, op: u32) -> bool;
+    /// Whether the store at `op`, which wrote these bytes (addresses and lengths), may write something live, with another address. `decides`: the
+    /// path made a decision there, which may have chosen the address.
+    fn may_write(walk: &mut Walk<'a, '_, Self>, op: u32, written: &[(u64, u64)], decides: bool) -> bool;
+    /// What the last answers rest on becomes live.
+    fn settle(_walk: &mut Walk<'a, '_, Self>) {}
 
     /// The object an address lies in.
     fn placed(walk: &Walk<'a, '_, Self>, address: u64) -> Placed;
@@ -382,10 +385,14 @@ impl<'a, 's, C: Code<'a>> Walk<'a, 's, C> {
         let frame = self.top();
         let (func, cursor, start, handled) = (frame.func, frame.cursor, frame.block_start, frame.handled);
         if cursor == start {
+            self.end_address();
             return C::at_start(self);
         }
         let op = cursor - 1;
         let inst = self.inst(func, op);
+        if is_call(&inst) || matches!(self.peek(), Some(Step::Slow { op: at, .. } | Step::Shown { op: at, .. }) if at == op) {
+            self.end_address();
+        }
         match self.peek() {
             Some(Step::Slow { op: at, count }) if at == op && !self.enters(count) => {
                 let group = self.group(count)?;
@@ -436,6 +443,7 @@ impl<'a, 's, C: Code<'a>> Walk<'a, 's, C> {
             Asks::Always => Some(Some(Why::Between(None))),
             Asks::Edge(edge) => Some(self.matters(func, branch, edge)),
         };
+        C::settle(self);
         if let Some(why) = judged {
             (self.see)(CodePos { func, op: branch }, why);
             if why.is_some() {

@@ -56,7 +56,7 @@ impl<'a> Walk<'a, '_, Over<'a, '_>> {
     /// Enters a function backwards, which returned by the jump at `op`, or skips it if it has a summary.
     pub(super) fn returned(&mut self, callee: u32, at: usize, op: u32, group: Option<&Group<'a>>) -> Result<(), Mismatch> {
         let activation = self.code.calls.all[callee as usize];
-        let summary = activation.entry.and_then(|entry| self.code.facts.summary(entry));
+        let summary = activation.entry.and_then(|entry| self.summary_at(activation.site, entry));
         if let (Some(summary), Some(entry)) = (summary, activation.entry) {
             return self.summarised(callee, entry, &summary, at);
         }
@@ -73,6 +73,18 @@ impl<'a> Walk<'a, '_, Over<'a, '_>> {
             self.top().live.insert(inst.a);
         }
         Ok(())
+    }
+
+    /// The summary of a call that a block of the top call's function ends with.
+    fn summary_at(&mut self, site: Option<u32>, entry: u32) -> Option<Rc<Summary>> {
+        let image = self.code.path.image;
+        let (Some(site), Some(function)) = (site, self.running().cloned()) else { return self.code.facts.summary(entry) };
+        let facts = &mut *self.code.facts;
+        let values = facts.values_between(image, &function, facts.ops(image, site));
+        let registers = facts.registers.as_ref().map(|registers| registers.arguments.clone()).unwrap_or_default();
+        let code = image.code(facts.func);
+        let argument = |i: u32| registers.get(i as usize).and_then(|slot| values.get(code, *slot));
+        facts.summary_of_call(entry, &argument)
     }
 
     /// The walk has just entered a call backwards. Callee-saved registers that are live after the call stay live in its caller. Other live

@@ -197,7 +197,7 @@ impl<'a> Code<'a> for Over<'a> {
     fn touched_memory(_: &Walk<'a, '_, Self>, _: &Frame<InContext>, live: &Live, changes: &Changes) -> Option<Why> {
         live.written_by(&changes.writes).map(Why::Object)
     }
-    fn may_write(walk: &mut Walk<'a, '_, Self>, op: u32) -> bool {
+    fn may_write(walk: &mut Walk<'a, '_, Self>, op: u32, _: &[(u64, u64)], _: bool) -> bool {
         let (func, context) = walk.here();
         !walk.course.live.is_empty() && walk.may_matter(&walk.code.flow.operation(func, context, op))
     }

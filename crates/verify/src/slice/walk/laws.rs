@@ -324,7 +324,7 @@ impl<'a> Code<'a> for Toy<'_> {
     fn touched_memory(walk: &Walk<'a, '_, Self>, frame: &Frame<()>, live: &Live, changes: &Words) -> Option<Why> {
         Toy::touched(walk, frame, live, changes)
     }
-    fn may_write(walk: &mut Walk<'a, '_, Self>, op: u32) -> bool {
+    fn may_write(walk: &mut Walk<'a, '_, Self>, op: u32, _: &[(u64, u64)], _: bool) -> bool {
         !walk.course.live.is_empty() && Toy::known(walk, op) == 0
     }
 

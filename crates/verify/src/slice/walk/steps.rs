@@ -13,6 +13,10 @@ use crate::operand::operand_slots;
 use crate::slice::live::{Live, Placed};
 use crate::slice::needs::Known;
 
+/// Bytes of a pointer.
+const WORD: u64 = 8;
+const WORD_BITS: u16 = 64;
+
 /// What the walk itself reads of a recorded path.
 pub struct Record<'a> {
     pub steps: &'a [Step],
@@ -53,6 +57,8 @@ pub struct Course<'a> {
     /// When something was last added to the slice; 0: never.
     pub taken: u64,
     pub live: Live,
+    /// A slot of the top call that is live only as an address: see [`Live`]. The operation that defines it is in the current block.
+    pub address: Option<u32>,
     /// Bytes read by calls with a summary that are in the slice.
     pub read: Live,
     /// The current operation is the one at which the path ended.
@@ -74,6 +80,7 @@ impl<'a> Course<'a> {
             taken: u64::from(record.faulted),
             record,
             live: Live::default(),
+            address: None,
             read: Live::default(),
             at_end: true,
             wanted: Vec::new(),
@@ -209,7 +216,8 @@ impl<'a, C: Code<'a>> Walk<'a, '_, C> {
         }
         relevant |= self.kill_writes(group);
         let needs = relevant;
-        relevant |= stores && C::may_write(self, op) || self.end_matters();
+        relevant |=
+            stores && C::may_write(self, op, &group.writes().collect::<Vec<_>>(), group.decisions().next().is_some()) || self.end_matters();
         if !relevant {
             return;
         }
@@ -249,19 +257,29 @@ impl<'a, C: Code<'a>> Walk<'a, '_, C> {
         match inst.operator() {
             Some(Op::Load) => {
                 let access = self.access(op)?;
-                if self.define(operand_slots(inst, 0)) {
+                let address = self.defines_address(inst);
+                let value = self.define(operand_slots(inst, 0));
+                if value || address {
                     self.take();
                     self.use_operands(inst, op, &|n| n == 0);
-                    self.add_reads(std::iter::once(access));
+                    match value || access.1 != WORD {
+                        true => self.add_reads(std::iter::once(access)),
+                        false => self.add_addresses([access.0]),
+                    }
                 }
             }
             Some(Op::Store) => {
                 let (address, bytes) = self.access(op)?;
                 C::wrote(self, op, address, bytes);
+                let word = bytes == WORD && self.course.live.is_address(address);
                 if self.kill(address, bytes) {
                     self.take();
-                    self.use_operands(inst, op, &|_| true);
-                } else if C::may_write(self, op) {
+                    self.use_operands(inst, op, &|n| n == 0 || !word);
+                    if word && C::known(self, op) >> 1 & 1 == 0 {
+                        self.end_address();
+                        self.course.address = Some(inst.b);
+                    }
+                } else if C::may_write(self, op, &[(address, bytes)], false) {
                     self.take();
                     // What is stored to a mapping may be read as a file.
                     let file = self.course.live.has_cell(CellKind::Contents, None);
@@ -270,13 +288,30 @@ impl<'a, C: Code<'a>> Walk<'a, '_, C> {
             }
             Some(Op::Call | Op::CallIndirect) if !self.course.at_end => return Err(Mismatch("a call left no step")),
             operator => {
-                if self.define(operand_slots(inst, 0)) {
+                let address = self.defines_address(inst);
+                let value = self.define(operand_slots(inst, 0));
+                if address && !value && operator == Some(Op::Copy) && inst.width == WORD_BITS {
+                    self.take();
+                    self.course.address = Some(inst.a).filter(|_| C::known(self, op) & 1 == 0);
+                } else if address || value {
                     self.take();
                     self.use_operands(inst, op, &|n| only.is_none_or(|only| only == n || n == 0 && operator == Some(Op::Select)));
                 }
             }
         }
         Ok(())
+    }
+
+    /// Whether the operation defines the slot that is live only as an address, which it then no longer is.
+    fn defines_address(&mut self, inst: &Inst) -> bool {
+        let slots = operand_slots(inst, 0);
+        self.course.address.take_if(|slot| slots.contains(slot)).is_some()
+    }
+
+    /// The slot that was live only as an address is live as a value.
+    pub(super) fn end_address(&mut self) {
+        let slot = self.course.address.take();
+        self.top().live.extend(slot);
     }
 
     /// The address and the bytes of the load or store at `op`.
@@ -330,6 +365,18 @@ impl<'a, C: Code<'a>> Walk<'a, '_, C> {
             self.course.live.add(placed, address, len);
             if C::is_mapped(self, address) {
                 self.course.live.add_cell(CellKind::Contents, None);
+            }
+        }
+    }
+
+    /// Words become live as addresses: see [`Live`].
+    pub fn add_addresses(&mut self, words: impl IntoIterator<Item = u64>) {
+        for word in words {
+            if word % WORD != 0 || C::is_mapped(self, word) {
+                self.add_reads(std::iter::once((word, WORD)));
+            } else if !self.code.is_hidden(word) {
+                let placed = C::placed(self, word);
+                self.course.live.add_address(placed, word);
             }
         }
     }

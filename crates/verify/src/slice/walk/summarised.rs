@@ -62,6 +62,7 @@ impl<'a, C: Code<'a>> Walk<'a, '_, C> {
                     self.course.read.add_all(&group.exposed());
                 }
             }
+            C::settle(self);
             // Its assumed result depends on one argument only, or on nothing.
             let of = match gives {
                 Some(Gives::Arg { arg, .. }) => Some(arg),
