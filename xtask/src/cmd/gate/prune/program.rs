@@ -11,6 +11,7 @@ mod hidden;
 mod jumps;
 mod parts;
 mod rounds;
+mod slots;
 mod terms;
 
 pub use self::parts::Shape;
@@ -210,6 +211,9 @@ impl Generator {
         if self.has(Part::Hidden) {
             text += hidden::STORE;
         }
+        if self.shape == Shape::Slots {
+            text += slots::STORE;
+        }
         text += "__attribute__((noreturn, noinline)) static void die@(int n) { if (n > 1) ev2(); exit(n); }\n";
         text += "__attribute__((noinline)) static void stop@(int n) { if (n) exit(1); }\n";
         resets += "memset(&o@, 0, sizeof o@);";
@@ -269,6 +273,7 @@ impl Generator {
             Shape::Plain | Shape::Hidden | Shape::Jumps => self.all_statements(),
             Shape::Frames => self.frames(),
             Shape::Rounds => self.rounds(),
+            Shape::Slots => self.slots(),
         }
         if !self.happened {
             let c = self.condition();

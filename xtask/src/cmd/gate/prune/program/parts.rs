@@ -46,6 +46,8 @@ pub enum Shape {
     Hidden,
     /// Statements that reach variables of the entry by pointers, or by their names alone, and events that depend on such variables.
     Frames,
+    /// Statements that keep pointers in variables and in a table, and store by them: to old objects and to new memory.
+    Slots,
     /// Statements that jump out of functions to handlers.
     Jumps,
 }
