@@ -31,6 +31,7 @@ mod outsiders;
 mod pointers;
 mod probe;
 mod prune;
+mod relevant;
 mod resume;
 mod same;
 mod seeds;
@@ -112,6 +113,8 @@ enum Gate {
     ProbeSweep(probe::sweep::Args),
     /// Pruning: random programs show the event sequences of all their inputs, pruned or not; the published algorithm loses some
     Prune(prune::Args),
+    /// Relevant paths of unoptimised executables: at most three times those of their bitcode
+    Relevant(relevant::Args),
     /// Stops at random moments: after `--resume` to the end, all is as if the run had not been stopped
     Resume(resume::Args),
     /// The same results of two builds, or of one worker and several, on explorations to their end
@@ -167,6 +170,7 @@ pub fn run(args: &Args) -> Result<()> {
         Gate::ProbePaths(args) => probe::paths::run(args),
         Gate::ProbeSweep(args) => probe::sweep::run(args),
         Gate::Prune(args) => prune::run(args),
+        Gate::Relevant(args) => relevant::run(args),
         Gate::Resume(args) => resume::run(args),
         Gate::Same(args) => same::run(args),
         Gate::Signals(args) => one_byte::run("signals", 40, args),
