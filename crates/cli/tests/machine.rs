@@ -366,6 +366,39 @@ fn bounds_end_paths_by_name_and_calls_fail() {
     assert!(ends(&run).iter().any(|(end, _)| end == "limit targets"), "{run}");
 }
 
+/// The paths that bounds leave are the same in each order.
+#[test]
+fn bounds_do_not_depend_on_the_order() {
+    let place = Place::new();
+    place.compiled("jumps", &["-O2", "-static"]);
+    place.compiled("bounds", &["-O1", "-static"]);
+    for bounded in [&["--max-targets", "2", "./jumps", "--sym-arg", "2"], &["--loop-limit", "3", "./bounds", "--sym-arg", "9"]] {
+        let found = |order: &str| ends(&place.explored(&[&["--search", order], &bounded[..]].concat()));
+        let expected = found("default");
+        assert!(expected.iter().any(|(end, _)| end.starts_with("limit ")), "{expected:?}");
+        ["dfs", "bfs", "random-path"].into_iter().for_each(|order| assert_eq!(found(order), expected, "{order} {bounded:?}"));
+    }
+}
+
+/// Buffers in a table of pointers, which are replaced when they are too small, matter for nothing else.
+#[test]
+fn stores_through_tables_of_pointers_are_pruned() {
+    let place = Place::new();
+    let verified = |options: &[&str]| -> (Value, u64) {
+        let _ = fs::remove_dir_all(place.path("out"));
+        let words = ["verify", "--rule", "open-close", "--json", "--audit", "off", "--no-replay", "--output", "out"];
+        let out = place.wryneck(&[&words[..], options, &["--sym-args", "0", "2", "3", "./slots"]].concat());
+        let run: Value = serde_json::from_slice(&out.stdout).unwrap_or_else(|e| panic!("{e}: {}", text(&out.stderr)));
+        (run["rules"][0]["verdict"].clone(), run["totals"]["paths"].as_u64().unwrap_or_default())
+    };
+    place.compiled_by_clang("slots", &["-O0", "-g", "-static", "-fno-pie", "-DWRONG=0"]);
+    let ((pruned, few), (whole, all)) = (verified(&[]), verified(&["--prune", "off"]));
+    assert_eq!((pruned, whole), ("VERIFIED".into(), "VERIFIED".into()));
+    assert!(few * 10 < all, "{few} of {all} paths");
+    place.compiled_by_clang("slots", &["-O0", "-g", "-static", "-fno-pie", "-DWRONG=1"]);
+    assert_eq!(verified(&[]).0, "VIOLATED", "the size of a slot decides");
+}
+
 /// Without debug information, code that keeps a frame pointer has frames, which end before the saved registers, and globals the sizes of their symbols.
 #[test]
 fn frames_and_symbols_have_bounds() {
