@@ -4,18 +4,19 @@
 //!
 //! A *point* lies before an operation of the path. At a point the walk has an abstract state:
 //! - `live`: what the slice after the point reads before the path writes it: slots of each call in progress, bytes of memory, environment
-//!   cells;
+//!   cells; a byte is live as a value, or only as an address ([`Live`]);
 //! - `taken`, by call: when an operation of the call was last added to the slice; and `passed`: when each block's beginning was passed;
 //! - `exit`: what is live at the path's call of `exit`, if the path ends by one.
 //!
 //! # Laws
 //!
-//! 1. *Lattice*. States of one point are ordered by inclusion ([`Needs::within`]). Compared are what is live, what was added to the slice,
+//! 1. *Lattice*. States of one point are ordered by inclusion ([`Needs::within`]); a value is more than an address. Compared are what is live, what was added to the slice,
 //!    and which blocks are not settled. A block is settled if the slice has nothing between the point and the block. A larger state makes
 //!    the same decisions of the path before the point relevant, and perhaps more.
 //! 2. *Transfer*. Walking over an operation is monotone: from a larger state follows a larger one. An operation that defines something live
 //!    is added to the slice; what it defines is no longer live, and what it reads is. Any other operation changes nothing, unless with
-//!    other operands it might have written something live or have been an event.
+//!    other operands it might have written something live or have been an event. A copy of what is live as an address makes its source live
+//!    as an address, and the address it was loaded from as a value.
 //! 3. *Branch*. A branch is relevant if something was added to the slice since the walk passed its immediate post-dominator. It is also
 //!    relevant if an alternative up to there may reach an event or write something live. The same holds if it may end the program while the
 //!    slice is not empty. The path may have left the branch for `exit`, without an event before `exit`. Then `exit` replaces the
