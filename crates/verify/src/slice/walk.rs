@@ -10,9 +10,9 @@
 //!
 //! # Laws
 //!
-//! 1. *Lattice*. States of one point are ordered by inclusion ([`Needs::within`]); a value is more than an address. Compared are what is live, what was added to the slice,
-//!    and which blocks are not settled. A block is settled if the slice has nothing between the point and the block. A larger state makes
-//!    the same decisions of the path before the point relevant, and perhaps more.
+//! 1. *Lattice*. States of one point are ordered by inclusion ([`Needs::within`]); a value is more than an address. Compared are what is
+//!    live, what was added to the slice, and which blocks are not settled. A block is settled if the slice has nothing between the point
+//!    and the block. A larger state makes the same decisions of the path before the point relevant, and perhaps more.
 //! 2. *Transfer*. Walking over an operation is monotone: from a larger state follows a larger one. An operation that defines something live
 //!    is added to the slice; what it defines is no longer live, and what it reads is. Any other operation changes nothing, unless with
 //!    other operands it might have written something live or have been an event. A copy of what is live as an address makes its source live
