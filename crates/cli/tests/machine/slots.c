@@ -42,7 +42,7 @@ static char *quoted(int n, const char *text) {
 }
 
 int main(int count, char **words) {
-  for (int i = 1; i < count; i++) puts(quoted(i % 2, words[i]));
+  for (int i = 1; i < count; i++) puts(quoted(i & 1, words[i]));
   FILE *file = fopen(words[0], "r");
   if (file && count != 3) fclose(file);
   if (file && count == 3 && (WRONG == 0 || slots0[1].size < 4)) fclose(file);

@@ -2,7 +2,8 @@
 
 use std::rc::Rc;
 
-use super::pointers::{Root, Through};
+use super::pointers::Root;
+use super::stores::Through;
 use crate::flow::fitting::Dangers;
 use crate::flow::{BitSet, CellKind, Grows, ObjectId};
 use crate::slice::explain::Why;
@@ -109,11 +110,9 @@ impl Memory {
     }
 
     /// The arguments by which something is written, or which are formats.
-    pub fn arguments(&self) -> impl Iterator<Item = u32> + '_ {
-        self.through.iter().map(|store| store.root).chain(self.formats.iter().copied()).filter_map(|root| match root {
-            Root::Argument(number) => Some(number),
-            _ => None,
-        })
+    pub fn arguments(&self) -> impl Iterator<Item = Root> + '_ {
+        let all = self.through.iter().map(|store| store.root).chain(self.formats.iter().copied());
+        all.filter(|root| matches!(root, Root::Argument(_) | Root::ByArgument(_)))
     }
 
     /// A callee gets the address of a variable in the frame, which ends before the saved registers.

@@ -15,6 +15,7 @@ mod layout;
 mod pointers;
 mod private;
 mod saved;
+mod stores;
 mod trace;
 mod values;
 mod walk;

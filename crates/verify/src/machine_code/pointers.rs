@@ -4,9 +4,10 @@
 //! used. Each verdict lists the assumption that pruned code has no such fault. So a store need not be taken for one to anywhere: it writes
 //! the objects that the pointers lead to from which its address is derived.
 //!
-//! Only [`super::private`] variables count that debug information gives a pointer's type. A sum of such a pointer and an unknown number is
-//! derived from the pointer. Differences, and sums of two pointers, are not followed. Inside of a block registers are followed as well; the
-//! result of a call is followed into the block after it. What a variable holds is the union of all that the way assigns to it, and of what it
+//! Only [`super::private`] variables count. A sum of a variable with a pointer's type and of a number is derived from the pointer, if the
+//! number itself is computed from small constants alone: an offset that memory, a difference of addresses or an unknown call gave may lead
+//! to any object, and such sums are not followed. Inside of a block registers are followed as well; the result of a call is followed into the
+//! block after it. What a variable holds is the union of all that the way assigns to it, and of what it
 //! held where the way began. All else may lead anywhere.
 
 use std::cell::RefCell;
@@ -19,11 +20,11 @@ use wryneck_ir::{Inst, Op};
 
 use super::code::{Called, Facts, Function};
 use super::effects::{Effects, Memory};
+use super::stores::{Distance, Through};
 use super::values::{Value, Values};
 use crate::flow::cfg::End;
 use crate::flow::{BitSet, Cfg};
 use crate::operand::slots_written;
-use crate::slice::live::Live;
 
 /// What a pointer is derived from.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -37,15 +38,67 @@ pub enum Root {
     New,
     /// The pointer may be at some distance from the other roots.
     Moved,
+    /// The distance is computed from what the variable holds, or from the argument; so these have to come from constants.
+    ByVariable(i64),
+    ByArgument(u32),
 }
 
-/// A word of the frame that only the function's own instructions access.
+impl Root {
+    /// As a number that others are computed from; `None`: it may be an address.
+    fn as_number(self) -> Option<Option<Root>> {
+        match self {
+            Root::Variable(k) | Root::ByVariable(k) => Some(Some(Root::ByVariable(k))),
+            Root::Argument(number) | Root::ByArgument(number) => Some(Some(Root::ByArgument(number))),
+            Root::Address(number) if number.min(number.wrapping_neg()) < LEAST_ADDRESS => Some(None),
+            Root::Moved => Some(None),
+            Root::Address(_) | Root::New => None,
+        }
+    }
+}
+
+impl Root {
+    /// A pointer leads where this does.
+    fn leads(&self) -> bool {
+        matches!(self, Root::Variable(_) | Root::Argument(_) | Root::Address(_) | Root::New)
+    }
+}
+
+/// The roots of a pointer, or of null; `None`: they are those of a number, which may lead anywhere as a pointer.
+pub fn as_pointer(roots: &[Root]) -> Option<&[Root]> {
+    (roots.is_empty() || roots.iter().any(Root::leads)).then_some(roots)
+}
+
+/// No program has an object below.
+const LEAST_ADDRESS: u64 = 1 << 16;
+
+/// Of several numbers: what a number that is computed from them depends on.
+pub fn numbers(roots: impl IntoIterator<Item = Root>) -> Roots {
+    let mut all = Vec::new();
+    for root in roots {
+        all.extend(root.as_number()?.filter(|root| !all.contains(root)));
+    }
+    Some(all)
+}
+
+/// A part of the frame that only the function's own instructions access.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Word {
     /// Bytes from the function's return address.
     pub at: i64,
-    /// It is a variable of a pointer's type, not an intermediate result.
-    pub typed: bool,
+    /// Bytes.
+    pub len: i64,
+    pub holds: Holds,
+}
+
+/// What a [`Word`] holds.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Holds {
+    /// It is a variable of a pointer's type.
+    Pointer,
+    /// It is a variable of another type.
+    Number,
+    /// It is an intermediate result.
+    Unknown,
 }
 
 /// What is known of a function's pointers.
@@ -65,73 +118,6 @@ pub struct Pointers {
 
 /// All that a pointer may be derived from; `None`: it may lead anywhere. Null is derived from nothing.
 pub type Roots = Option<Vec<Root>>;
-
-/// How far a pointer may be from what it is derived from: the low bits of the distance are known.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Distance {
-    /// Bytes.
-    bytes: u64,
-    /// So many bits are known; 64: all.
-    bits: u32,
-}
-
-impl Distance {
-    const NONE: Distance = Distance { bytes: 0, bits: 64 };
-    pub const UNKNOWN: Distance = Distance { bytes: 0, bits: 0 };
-
-    /// The low bits that are known.
-    fn mask(self) -> u64 {
-        u64::MAX.checked_shr(64 - self.bits).unwrap_or(0)
-    }
-
-    fn and(self, more: u64) -> Distance {
-        Distance { bytes: self.bytes.wrapping_add(more) & self.mask(), bits: self.bits }
-    }
-
-    /// With a multiple of a power of two.
-    fn and_multiple(self, log: u32) -> Distance {
-        let less = Distance { bits: self.bits.min(log), ..self };
-        Distance { bytes: less.bytes & less.mask(), ..less }
-    }
-
-    /// Whether an access of so many bytes may touch a byte, if what the pointer is derived from leads to `from`.
-    fn meets(self, from: u64, len: u64, byte: u64) -> bool {
-        byte.wrapping_sub(from).wrapping_sub(self.bytes) & self.mask() < len
-    }
-}
-
-/// A store by a pointer.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Through {
-    pub root: Root,
-    pub distance: Distance,
-    /// Bytes stored.
-    pub len: u64,
-    /// It stores a pointer to memory that the way allocates, or null.
-    pub new: bool,
-}
-
-impl Through {
-    /// By a pointer that is derived from this root, at an unknown distance.
-    fn by(self, root: Root) -> Through {
-        Through { root, distance: Distance::UNKNOWN, ..self }
-    }
-
-    /// Whether it may write something live in an object. The root leads to `from`, if that is known.
-    pub fn touches(&self, live: &Live, from: Option<u64>, (address, len): (u64, u64)) -> bool {
-        let Some(from) = from.filter(|_| self.distance.bits > 0) else { return live.is_live(address, len) };
-        // A pointer to new memory may take the place of another one, but not of parts of two.
-        let whole = self.new && self.distance.bits >= WORD.trailing_zeros() && from.wrapping_add(self.distance.bytes) % WORD == 0;
-        let is_live = |address, len| if whole { live.has_value(address, len) } else { live.is_live(address, len) };
-        is_live(address, len) && {
-            let mut bytes = live.offsets(address, len).into_iter().map(|offset| address + offset);
-            bytes.any(|byte| self.distance.meets(from, self.len, byte) && is_live(byte, 1))
-        }
-    }
-}
-
-/// Bytes of a pointer.
-const WORD: u64 = 8;
 
 /// More are not followed.
 const MOST: usize = 16;
@@ -186,10 +172,13 @@ pub fn with_assigned(roots: &[Root], assigned: &Assigned) -> Roots {
     let mut all = Some(roots.to_vec());
     let mut at = 0;
     while let Some(root) = all.as_ref()?.get(at).copied() {
-        if let Root::Variable(k) = root
-            && let Some(more) = assigned.get(&k)
-        {
-            join(&mut all, more.as_deref());
+        match root {
+            Root::Variable(k) if let Some(more) = assigned.get(&k) => join(&mut all, more.as_deref().and_then(as_pointer)),
+            Root::ByVariable(k) if let Some(more) = assigned.get(&k) => {
+                let more = more.as_ref().and_then(|more| numbers(more.iter().copied()));
+                join(&mut all, more.as_deref());
+            }
+            _ => {}
         }
         at += 1;
     }
@@ -201,9 +190,13 @@ pub fn of_caller(roots: &[Root], row: &Row) -> Roots {
     let mut all = Some(Vec::new());
     for root in roots {
         match root {
-            Root::Argument(number) => join(&mut all, row.argument(*number)),
+            Root::Argument(number) => join(&mut all, row.argument(*number).and_then(as_pointer)),
+            Root::ByArgument(number) => {
+                let number = row.argument(*number).and_then(|roots| numbers(roots.iter().copied()));
+                join(&mut all, number.as_deref());
+            }
             // It is gone.
-            Root::Variable(_) => return None,
+            Root::Variable(_) | Root::ByVariable(_) => return None,
             root => join(&mut all, Some(&[*root])),
         }
     }
@@ -212,7 +205,7 @@ pub fn of_caller(roots: &[Root], row: &Row) -> Roots {
 
 /// Without variables: where a function begins they hold nothing.
 pub fn is_from_the_beginning(root: Root) -> bool {
-    !matches!(root, Root::Variable(_))
+    !matches!(root, Root::Variable(_) | Root::ByVariable(_))
 }
 
 impl Facts {
@@ -257,12 +250,13 @@ impl Facts {
                 match values.get(code, inst.a) {
                     Some(Value::Frame(k)) => {
                         let bytes = i64::from(inst.width.div_ceil(8));
-                        for Word { at, .. } in function.pointers.words.iter().filter(|word| k < word.at + 8 && word.at < k + bytes) {
-                            let whole = *at == k && bytes == 8;
+                        let meets = |word: &&Word| k < word.at + word.len && word.at < k + bytes;
+                        for Word { at, len, .. } in function.pointers.words.iter().filter(meets) {
+                            let whole = *at == k && bytes == *len;
                             row.assigned.push((*at, known.roots(code, &values, inst.b).filter(|_| whole)));
                         }
                     }
-                    None => row.stores.extend(known.pointers.get(&inst.a).map(|to| {
+                    None => row.stores.extend(known.pointers.get(&inst.a).filter(|to| to.roots.iter().any(Root::leads)).map(|to| {
                         let value = known.roots(code, &values, inst.b).filter(|_| inst.width == 64);
                         let new = value.is_some_and(|roots| roots.iter().all(|root| matches!(root, Root::New | Root::Moved)));
                         let through =
@@ -356,18 +350,18 @@ impl Facts {
 
     /// Whether each call of a function by itself passes these arguments on as they are.
     pub(super) fn passes_on(&self, image: &Image, function: &Function, effects: &Effects) -> bool {
-        let numbers = || effects.changes.arguments().chain(effects.at_exit.arguments());
+        let arguments = || effects.changes.arguments().chain(effects.at_exit.arguments());
         let calls = (0..).zip(&function.blocks).filter(|(_, block)| {
             let called = function.calls.get(block);
             called.is_some_and(|called| called.callee == Some(function.entry))
         });
         calls.into_iter().all(|(local, _)| {
             let row = self.row(image, function, local);
-            numbers().all(|number| {
-                let roots = row.argument(number).and_then(|roots| with_assigned(roots, &function.pointers.assigned));
+            arguments().all(|argument| {
+                let roots = of_caller(&[argument], &row).and_then(|roots| with_assigned(&roots, &function.pointers.assigned));
                 roots.is_some_and(|mut roots| {
                     roots.retain(|root| is_from_the_beginning(*root));
-                    roots.iter().all(|root| *root == Root::Argument(number))
+                    roots.iter().all(|root| *root == argument)
                 })
             })
         })
@@ -379,7 +373,7 @@ impl Facts {
             let through = std::mem::take(&mut changes.through);
             for store in through {
                 // What a variable holds that the way assigns to is at an unknown distance from what it held before.
-                let is_assigned = matches!(store.root, Root::Variable(k) if assigned.contains_key(&k));
+                let is_assigned = matches!(store.root, Root::Variable(k) | Root::ByVariable(k) if assigned.contains_key(&k));
                 match with_assigned(&[store.root], assigned) {
                     Some(roots) if is_assigned => changes.write_through(roots.into_iter().map(|root| store.by(root))),
                     Some(_) => changes.write_through([store]),
@@ -400,7 +394,7 @@ impl Facts {
 
     /// Without arguments: what is written through them may be anything.
     pub(super) fn forget_arguments(&self, changes: &mut Memory) {
-        let is_argument = |root: &Root| matches!(root, Root::Argument(_));
+        let is_argument = |root: &Root| matches!(root, Root::Argument(_) | Root::ByArgument(_));
         if changes.through.iter().any(|store| is_argument(&store.root)) {
             changes.go_anywhere();
         }
@@ -477,14 +471,21 @@ impl Known {
     fn pass(&mut self, module: &wryneck_ir::Module, code: &Code, inst: &Inst, values: &Values, words: &[Word]) {
         // Arguments are not known to be pointers until a variable of such a type holds them, nor are intermediate results.
         let is_pointer = |root: &Root| match root {
-            Root::Variable(k) => words.iter().any(|word| word.at == *k && word.typed),
-            Root::New | Root::Moved => true,
+            Root::Variable(k) => words.iter().any(|word| word.at == *k && word.holds == Holds::Pointer),
+            Root::New | Root::Moved | Root::ByVariable(_) | Root::ByArgument(_) => true,
             Root::Argument(_) | Root::Address(_) => false,
         };
-        let pointer = |slot: u32| self.pointers.get(&slot).filter(|pointer| pointer.roots.iter().all(is_pointer)).cloned();
+        let pointer = |slot: u32| {
+            let pointer = self.pointers.get(&slot);
+            pointer.filter(|pointer| pointer.roots.iter().any(Root::leads) && pointer.roots.iter().all(is_pointer))
+        };
         let number = |slot: u32| match values.get(code, slot) {
             Some(Value::Number(number)) => Some(number),
             _ => None,
+        };
+        let computed = |slots: &[u32]| -> Roots {
+            let all: Option<Vec<_>> = slots.iter().map(|slot| self.roots(code, values, *slot)).collect();
+            numbers(all?.into_iter().flatten())
         };
         let sum = |base: u32, more: u32| {
             let base = pointer(base)?;
@@ -492,24 +493,48 @@ impl Known {
                 Some(number) => base.distance.and(number),
                 None => base.distance.and_multiple(self.multiples.get(&more).copied().unwrap_or(0)),
             };
-            Some(Pointer { distance, ..base })
+            let roots = base.roots.iter().copied().chain(computed(&[more])?);
+            Some(Pointer { distance, roots: roots.collect() })
         };
         let whole = inst.width == 64;
+        let of_number = |slots: &[u32]| Some(Pointer { roots: computed(slots)?, distance: Distance::UNKNOWN });
         let result = match inst.operator() {
-            Some(Op::Load) if whole => match values.get(code, inst.a) {
-                Some(Value::Frame(k)) => words.iter().any(|word| word.at == k).then(|| Pointer::new(vec![Root::Variable(k)])),
+            Some(Op::Load) => match values.get(code, inst.a) {
+                Some(Value::Frame(k)) => {
+                    let word = words.iter().find(|word| word.at == k && word.len * 8 == i64::from(inst.width));
+                    word.map(|word| match word.holds {
+                        Holds::Number => Pointer::new(vec![Root::ByVariable(k)]),
+                        Holds::Pointer | Holds::Unknown => Pointer::new(vec![Root::Variable(k)]),
+                    })
+                }
                 _ => None,
             },
             Some(Op::Copy) if whole => self.pointers.get(&inst.a).cloned(),
             Some(Op::Anchor) => self.pointers.get(&inst.a).cloned(),
-            Some(Op::Add) if whole => match (self.pointers.contains_key(&inst.a), self.pointers.contains_key(&inst.b)) {
-                (true, false) => sum(inst.a, inst.b),
-                (false, true) => sum(inst.b, inst.a),
-                _ => None,
-            },
-            Some(Op::Sub) if whole => pointer(inst.a)
+            Some(Op::Add) if whole && pointer(inst.a).is_some() => sum(inst.a, inst.b),
+            Some(Op::Add) if whole && pointer(inst.b).is_some() => sum(inst.b, inst.a),
+            Some(Op::Sub) if whole && pointer(inst.a).is_some() => pointer(inst.a)
                 .zip(number(inst.b))
-                .map(|(base, number)| Pointer { distance: base.distance.and(number.wrapping_neg()), ..base }),
+                .map(|(base, number)| Pointer { distance: base.distance.and(number.wrapping_neg()), ..base.clone() }),
+            Some(Op::Copy) if inst.width <= 64 => of_number(&[inst.a]),
+            // From a value of `c` bits.
+            Some(Op::Zext | Op::Sext | Op::Trunc | Op::Extract) if inst.width <= 64 && inst.c <= 64 => of_number(&[inst.a]),
+            Some(
+                Op::Add
+                | Op::Sub
+                | Op::Mul
+                | Op::And
+                | Op::Or
+                | Op::Xor
+                | Op::Shl
+                | Op::Lshr
+                | Op::Ashr
+                | Op::Udiv
+                | Op::Urem
+                | Op::Sdiv
+                | Op::Srem
+                | Op::Concat,
+            ) if inst.width <= 64 => of_number(&[inst.a, inst.b]),
             _ => None,
         };
         let multiple = match inst.operator() {
@@ -544,34 +569,6 @@ mod tests {
         assert_eq!(found, Some(vec![Root::Variable(-8), Root::Variable(-16), Root::New, Root::Argument(1)]));
         assert_eq!(with_assigned(&[Root::Variable(-24)], &assigned), None);
         assert_eq!(with_assigned(&[Root::Variable(-32)], &assigned), Some(vec![Root::Variable(-32)]));
-    }
-
-    #[test]
-    fn distances_tell_what_a_store_leaves_alone() {
-        // The second field of some element of 16 bytes.
-        let field = Distance::NONE.and_multiple(4).and(8);
-        let hit = |distance: Distance, byte: u64| distance.meets(0x1000, 8, byte);
-        assert!(hit(field, 0x1008) && hit(field, 0x103f) && !hit(field, 0x1007) && !hit(field, 0x1040));
-        assert!(hit(Distance::NONE, 0x1007) && !hit(Distance::NONE, 0x1008) && hit(Distance::UNKNOWN, 0x1234));
-        assert!(hit(Distance::NONE.and(u64::MAX), 0xfff), "a distance may be negative");
-        assert!(hit(field.and_multiple(2), 0x1000) && hit(field.and_multiple(0).and(3), 0x1001), "the smaller power of two counts");
-    }
-
-    #[test]
-    fn pointers_to_new_memory_replace_others_as_a_whole() {
-        let mut live = Live::default();
-        live.add_address(Default::default(), 0x1008);
-        live.add(Default::default(), 0x1020, 8);
-        let store = |bytes: u64, new: bool| {
-            let distance = Distance::NONE.and(bytes);
-            Through { root: Root::Variable(-8), distance, len: 8, new }
-        };
-        let touches = |store: Through, from| store.touches(&live, from, (0x1000, 64));
-        assert!(touches(store(8, false), Some(0x1000)) && !touches(store(8, true), Some(0x1000)));
-        assert!(touches(store(4, true), Some(0x1000)), "half of it");
-        assert!(touches(store(32, true), Some(0x1000)), "a value");
-        assert!(touches(store(8, true), None) && touches(Through { distance: Distance::UNKNOWN, ..store(8, true) }, Some(0x1000)));
-        assert!(!touches(store(16, false), Some(0x1000)));
     }
 
     #[test]

@@ -18,7 +18,7 @@ use wryneck_ir::code_source::FrameVariable;
 use wryneck_ir::{Inst, Module, Op};
 
 use super::code::{Facts, Function, Registers};
-use super::pointers::Word;
+use super::pointers::{Holds, Word};
 use super::values::{Value, Values};
 use crate::flow::BitSet;
 use crate::flow::cfg::End;
@@ -84,17 +84,24 @@ impl Facts {
         }
         let uses = self.uses(image, function, registers);
         let ranges = left(&frame.variables, &uses.at);
-        let meets = |at: i64, other: &FrameVariable| other.start < at + WORD && at < other.start.saturating_add_unsigned(other.size);
-        let alone = |at: &&FrameVariable| !frame.variables.iter().any(|other| other != *at && meets(at.start, other));
-        let inside = |at: &&FrameVariable| ranges.iter().any(|(low, high)| *low <= at.start && at.start + WORD <= *high);
-        let pointers = frame.variables.iter().filter(|at| at.pointer && at.size == WORD as u64).filter(alone).filter(inside);
-        let mut words: Vec<Word> = pointers.map(|at| Word { at: at.start, typed: true }).collect();
+        let meets =
+            |at: i64, len: i64, other: &FrameVariable| other.start < at + len && at < other.start.saturating_add_unsigned(other.size);
+        let word = |at: &FrameVariable| {
+            let len = i64::try_from(at.size).ok().filter(|len| matches!(len, 1 | 2 | 4 | 8))?;
+            let alone = !frame.variables.iter().any(|other| other != at && meets(at.start, len, other));
+            let inside = ranges.iter().any(|(low, high)| *low <= at.start && at.start + len <= *high);
+            let holds = if at.pointer && len == WORD { Holds::Pointer } else { Holds::Number };
+            (alone && inside).then_some(Word { at: at.start, len, holds })
+        };
+        let mut words: Vec<Word> = frame.variables.iter().filter_map(word).collect();
         // Compilers keep intermediate results between the variables, where no address leads that is one of a variable.
         let lowest = frame.variables.iter().map(|variable| variable.start).min().unwrap_or(0);
         if !ranges.is_empty() && uses.at.iter().all(|k| *k >= lowest) {
-            let own =
-                uses.words.iter().filter(|at| **at + WORD <= FRAME_POINTER && !frame.variables.iter().any(|other| meets(**at, other)));
-            words.extend(own.map(|at| Word { at: *at, typed: false }));
+            let own = uses
+                .words
+                .iter()
+                .filter(|at| **at + WORD <= FRAME_POINTER && !frame.variables.iter().any(|other| meets(**at, WORD, other)));
+            words.extend(own.map(|at| Word { at: *at, len: WORD, holds: Holds::Unknown }));
         }
         Private { ranges, words }
     }

@@ -11,7 +11,7 @@ use wryneck_exec::ground::memory::Heap;
 use super::{Over, Running};
 use crate::flow::fitting::Dangers;
 use crate::machine_code::effects::{Around, ERRNO, Led, Memory, THREAD, reached};
-use crate::machine_code::pointers::{Root, Row, with_assigned};
+use crate::machine_code::pointers::{self, Root, Row, as_pointer, with_assigned};
 use crate::slice::explain::Why;
 use crate::slice::live::Live;
 use crate::slice::walk::{Frame, Walk};
@@ -99,7 +99,7 @@ impl<'a> Walk<'a, '_, Over<'a, '_>> {
         let (mut from, mut roots) = (Sources::default(), vec![root]);
         for _ in 0..MOST_CALLS {
             let function = self.frames[at].call.as_ref()?;
-            let mut arguments = Vec::new();
+            let (mut places, mut numbers) = (Vec::new(), Vec::new());
             for root in roots {
                 let all = with_assigned(&[root], &function.pointers.assigned).filter(|all| !all.contains(&Root::New));
                 let Some(all) = all else {
@@ -110,14 +110,15 @@ impl<'a> Walk<'a, '_, Over<'a, '_>> {
                 for root in all {
                     match root {
                         Root::Address(address) => from.addresses.push(address),
-                        Root::Argument(number) => arguments.push(number),
-                        Root::Variable(k) if function.pointers.assigned.contains_key(&k) => {}
+                        Root::Argument(number) => places.push(number),
+                        Root::ByArgument(number) => numbers.push(number),
+                        Root::Variable(k) | Root::ByVariable(k) if function.pointers.assigned.contains_key(&k) => {}
                         Root::Moved => from.moved = true,
-                        Root::Variable(_) | Root::New => return None,
+                        Root::Variable(_) | Root::ByVariable(_) | Root::New => return None,
                     }
                 }
             }
-            if arguments.is_empty() {
+            if places.is_empty() && numbers.is_empty() {
                 return Some(from);
             }
             // A function that continues in another one has the arguments of neither.
@@ -125,8 +126,11 @@ impl<'a> Walk<'a, '_, Over<'a, '_>> {
             let (site, caller) = (activation.site.filter(|_| activation.last.is_none())?, at.checked_sub(1)?);
             let row = self.row_of(caller, site)?;
             roots = Vec::new();
-            for number in arguments {
-                roots.extend(row.argument(number)?.iter().copied());
+            for number in places {
+                roots.extend(as_pointer(row.argument(number)?)?);
+            }
+            for number in numbers {
+                roots.extend(pointers::numbers(row.argument(number)?.iter().copied())?);
             }
             at = caller;
         }

@@ -32,6 +32,7 @@ static void grow@(void) {
   vec@ = more;
 }
 static void keep@(char **where, char *p) { *where = p; }
+static void put_far@(char *a, long o, int v) { *(char *)((long)a + o) = v; }
 ";
 /// Statements that give all this its first state.
 pub(super) const RESET: &str = "memset(s0@, 0, 64); memset(s1@, 0, 64); memset(s2@, 0, 64); memset(s3@, 0, 64); g@ = s2@; vec@ = vec0@; \
@@ -78,6 +79,17 @@ const FORMS: [&str; 36] = [
     "for (char *at = %, *end = % + ($ & 3); at < end; at++) *at = $;",
     "memcpy(&vec@[$ & 1].val, &vec@[$ & 1].val, 0); memmove(&vec@[0], &vec@[1], sizeof *vec@);",
 ];
+/// Numbers that lead from one object to another.
+const FAR: [&str; 8] = [
+    "far = (long)h1 - (long)h0;",
+    "far = (long)h1 - (long)h0;",
+    "far = 0;",
+    "*(char *)((long)h0 + far) = $;",
+    "*(char *)((long)h0 + far + ($ & 1)) = $;",
+    "put_far@(h0, far, $);",
+    "put_far@(h0 + 1, far - ($ & 1), $);",
+    "{ int near = (int)far; *(char *)(near + (long)h0) = $; }",
+];
 /// What events depend on.
 const SEEN: [&str; 10] = [
     "s0@[$ & 7]", "s1@[$ & 7]", "s2@[$ & 7]", "s3@[$ & 7]", "s0@[$ & 7]", "s1@[$ & 7]", "g@[$ & 7]", "%[$ & 7]", "vec@[$ & 1].val[$ & 7]",
@@ -96,8 +108,12 @@ impl Generator {
             let place = self.pick(&places);
             self.line(&format!("char *{name} = {place};"));
         }
+        let far = self.below(2) == 0;
+        // Two objects of the heap, and a number that leads from one to the other.
+        self.line("char *h0 = fresh@(0), *h1 = fresh@(0);");
+        self.line("long far = 0;");
         for _ in 0..3 + self.below(8) {
-            let form = self.pick(&FORMS);
+            let form = if far && self.below(2) == 0 { self.pick(&FAR) } else { self.pick(&FORMS) };
             let mut text = self.filled(form);
             if self.below(3) > 0 {
                 let at = self.below(INPUTS.len());
@@ -107,7 +123,7 @@ impl Generator {
             self.line(&text);
         }
         for event in 0..1 + self.below(2) {
-            let seen = self.pick(&SEEN);
+            let seen = if far && self.below(4) > 0 { self.pick(&["h0[$ & 1]", "h1[0]", "h1[$ & 1]"]) } else { self.pick(&SEEN) };
             let (seen, value) = (self.filled(seen), self.below(4));
             self.line(&format!("if ({seen} > {value}) ev{event}();"));
         }
