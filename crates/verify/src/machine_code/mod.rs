@@ -1,10 +1,11 @@
-//! Pruning of machine code: path slicing without pointer types, variables or parameters.
+//! Pruning of machine code: path slicing without the types of the source.
 //!
 //! Control flow is recovered function by function, on first need, from the blocks that were lifted along direct branches ([`code`]). A call
 //! has its callee's effects, and control continues at its return address. [`values`] finds the addresses that are constant or relative to
 //! the frame, [`pointers`] the variables that other pointers of unoptimised code are derived from. [`ways`] computes the effects of an
-//! alternative. A store through any other pointer may write anything that is live. A computed jump or call may do anything. So branches with such an alternative are kept (paper 3, section 4: unresolved jumps and stores).
-//! Functions of the C library have the same summaries as in bitcode. [`walk`] implements the backward walk for machine code.
+//! alternative. A store through any other pointer may write anything that is live. A computed jump or call may do anything. So branches
+//! with such an alternative are kept (paper 3, section 4: unresolved jumps and stores). Functions of the C library have the same summaries
+//! as in bitcode. [`walk`] implements the backward walk for machine code.
 //!
 //! Assumed, in addition to what [`crate::flow`] assumes: functions keep the calling convention and return to their callers.
 
