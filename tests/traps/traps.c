@@ -142,6 +142,14 @@ void on_the_heap(char c) { // VIOLATED
   judge(p->key);
 }
 
+void by_a_number_from_object_to_object(char c) { // VIOLATED, executable alone
+  int *one = calloc(1, 16), *other = calloc(1, 16);
+  intptr_t from = (intptr_t)other - (intptr_t)one, by = 0;
+  if (WRONG(c)) by = from;
+  *(int *)((intptr_t)one + by) = 1;
+  judge(*other);
+}
+
 void not_aligned(char c) { // VIOLATED
   static char text[24];
   int *p = &a, *q;
