@@ -26,6 +26,11 @@ impl Project {
         self.0.path().join(name)
     }
 
+    #[track_caller]
+    fn write(&self, name: &str, content: impl AsRef<[u8]>) {
+        fs::write(self.path(name), content).expect("there is room");
+    }
+
     fn wryneck(&self, words: &str) -> Output {
         let words = words.split_whitespace();
         Command::new(WRYNECK).current_dir(self.0.path()).args(words).output().expect("the tool was built")
@@ -107,15 +112,15 @@ fn what_gcc_accepts_is_accepted() {
           struct a one = {1}; struct b *other = &one; int *p = argc; char *q = argc ? 0 : 1;\n\
           return twice(argc) + isinf(1.0 * argc) + other->y + (p == 0) + (q != 0) + ETH_ALEN == 9;\n\
         }\n";
-    fs::write(project.path("old.c"), source).expect("there is room");
-    fs::write(project.path("more.c"), "int undeclared(int n) { return n; }\n").expect("there is room");
+    project.write("old.c", source);
+    project.write("more.c", "int undeclared(int n) { return n; }\n");
     let flags = "-O1 -std=gnu89 -pedantic -Wall -Wextra -Werror -Wno-such-warning -fno-such-option -fconserve-stack --param ssp-buffer-size=4 -specs=/none";
     let said = project.done(&format!("cc {flags} old.c more.c -lm -o old"));
     assert!(said.contains("warning: `-fno-such-option` is an option of gcc that clang has not; it is left out"), "{said}");
     assert!(said.contains("`-specs=/none`") && !said.contains("error:"), "{said}");
     assert_eq!(project.explored("old --sym-args 0 1 1"), ["0", "1"]);
     // What gcc refuses is refused.
-    fs::write(project.path("wrong.c"), "int main(void) { return missing; }\n").expect("there is room");
+    project.write("wrong.c", "int main(void) { return missing; }\n");
     assert!(!project.wryneck("cc -c wrong.c").status.success());
 }
 
@@ -148,7 +153,7 @@ fn the_library_of_c_plus_plus_is_there() {
         \u{20} if (known.count(text)) return 4;\n\
         \u{20} return std::to_string(count.size()) == \"2\" && is('z') ? 3 : (int)count.size();\n\
         }\n";
-    fs::write(project.path("all.cc"), program).expect("there is room");
+    project.write("all.cc", program);
     project.done("c++ -O1 all.cc -o all");
     assert_eq!(project.explored("./all --sym-arg 2"), ["0", "1", "2", "3", "4"]);
 }
@@ -157,17 +162,16 @@ fn the_library_of_c_plus_plus_is_there() {
 #[test]
 fn objects_without_bitcode_are_named() {
     let project = Project::new();
-    fs::write(project.path("fast.s"), ".globl fast\n.text\nfast:\n  mov $3, %eax\n  ret\n").expect("there is room");
-    fs::write(project.path("main.c"), "int fast(void);\nint main(void) { return fast() == 3 ? 0 : 1; }\n").expect("there is room");
-    fs::write(project.path("Makefile"), "prog: main.o libfast.a\n\t$(CC) -o $@ main.o libfast.a\nlibfast.a: fast.o\n\t$(AR) rcs $@ $^\n")
-        .expect("there is room");
+    project.write("fast.s", ".globl fast\n.text\nfast:\n  mov $3, %eax\n  ret\n");
+    project.write("main.c", "int fast(void);\nint main(void) { return fast() == 3 ? 0 : 1; }\n");
+    project.write("Makefile", "prog: main.o libfast.a\n\t$(CC) -o $@ main.o libfast.a\nlibfast.a: fast.o\n\t$(AR) rcs $@ $^\n");
     assert_eq!(project.done("build -- make prog"), "wryneck: made `./prog`, without the bitcode of `libfast.a(fast.o)`\n");
     let run = text(&project.wryneck("run --output out ./prog").stdout);
     assert!(run.contains("`libfast.a(fast.o)` carries no bitcode"), "{run}");
     assert!(run.contains("undefined-function") && run.contains(" exit 0") && run.contains(" exit 1"), "{run}");
     project.refused("extract libfast.a", &["no member of `libfast.a` carries bitcode", "help: "]);
     // Nothing but assembly.
-    fs::write(project.path("start.s"), ".globl main\n.text\nmain:\n  xor %eax, %eax\n  ret\n").expect("there is room");
+    project.write("start.s", ".globl main\n.text\nmain:\n  xor %eax, %eax\n  ret\n");
     let said = project.done("build -- cc start.s -o start");
     assert!(said.contains("made `./start`, which cannot be explored, since it carries no bitcode: none of its objects does"), "{said}");
     project.refused("run ./start", &["`./start` carries no bitcode: none of its objects does", "help: "]);
@@ -178,12 +182,11 @@ fn objects_without_bitcode_are_named() {
 #[test]
 fn optimised_files_keep_what_they_do_to_each_other() {
     let project = Project::new();
-    let write = |name: &str, text: &str| fs::write(project.path(name), text).expect("there is room");
-    write(
+    project.write(
         "set.c",
         "#include <stdlib.h>\nvoid set(char *p, int i) { p[i] = 1; }\nvoid *get(size_t n) { return malloc(n); }\nvoid put(void *p) { free(p); }\n",
     );
-    write(
+    project.write(
         "use.c",
         "#include <stdlib.h>\n#include <unistd.h>\nvoid set(char *, int);\nvoid *get(size_t);\nvoid put(void *);\nint main(void) {\n  unsigned char in;\n  char buf[8];\n  \
          if (read(0, &in, 1) != 1) return 1;\n  if (in > 200) {\n    void *p = get(in == 201 ? 1ull << 62 : 10);\n    if (!p) return 3;\n    put(p);\n    return 77;\n  }\n  \
@@ -202,9 +205,8 @@ fn optimised_files_keep_what_they_do_to_each_other() {
 #[test]
 fn a_program_whose_symbols_are_renamed_carries_no_bitcode() {
     let project = Project::new();
-    fs::write(project.path("w.c"), "int foo(void) { return 3; }\nint __wrap_foo(void) { return 8; }\n").expect("there is room");
-    fs::write(project.path("m.c"), "int foo(void);\nint main(void) { return foo(); }\nint start(void) { return 1; }\n")
-        .expect("there is room");
+    project.write("w.c", "int foo(void) { return 3; }\nint __wrap_foo(void) { return 8; }\n");
+    project.write("m.c", "int foo(void);\nint main(void) { return foo(); }\nint start(void) { return 1; }\n");
     for option in ["-Wl,--wrap=foo", "-Wl,--wrap,foo", "-Wl,--defsym=bar=foo", "-Wl,-e,start"] {
         let said = project.done(&format!("cc m.c w.c -o w {option}"));
         assert!(said.contains("`w` carries no bitcode: `") && said.contains("changes what symbols mean"), "{option}: {said}");
@@ -229,7 +231,7 @@ fn a_program_of_objects_whose_symbols_were_changed_carries_no_bitcode() {
         ("my.c", "void *my_malloc(unsigned long n) { return 0; }\nint f;\n"),
     ];
     for (name, text) in files {
-        fs::write(project.path(name), text).expect("there is room");
+        project.write(name, text);
         project.done(&format!("cc -c {name}"));
     }
     let native = |words: &str| {
@@ -288,9 +290,7 @@ fn several_targets_are_linked() {
         ("twice.c", "int twice(int n) { return 2 * n; }\n"),
         ("other.c", "int main(void) { return 77; }\n"),
     ];
-    for (name, text) in files {
-        fs::write(project.path(name), text).expect("there is room");
-    }
+    files.into_iter().for_each(|(name, text)| project.write(name, text));
     project.done("cc -c twice.c -o twice.o");
     let archived = Command::new("ar").current_dir(project.path("")).args(["rcs", "twice.a", "twice.o"]).status();
     assert!(archived.expect("binutils is installed").success());
@@ -308,7 +308,7 @@ fn programs_that_are_gone_strange_or_changed_are_refused() {
     project.done("build -- make");
     project.refused("run ./gone", &["cannot read `./gone`: No such file", "help: ", "build it again"]);
     project.refused("run /bin/true", &["`/bin/true` is linked dynamically, for the loader ", "help: ", "wryneck build -- make"]);
-    fs::write(project.path("cut"), &fs::read(project.path("count")).expect("it was made")[..3000]).expect("there is room");
+    project.write("cut", &fs::read(project.path("count")).expect("it was made")[..3000]);
     project.refused("run ./cut", &["`./cut` is a damaged ELF file", "help: "]);
 
     let objcopy = |words: &[&str]| {
@@ -329,7 +329,7 @@ fn programs_that_are_gone_strange_or_changed_are_refused() {
     objcopy(&["--dump-section", ".text=text", "count", "same"]);
     let mut code = fs::read(project.path("text")).expect("it was written");
     code[40] ^= 1;
-    fs::write(project.path("text"), code).expect("there is room");
+    project.write("text", code);
     objcopy(&["--update-section", ".text=text", "count", "patched"]);
     project.refused("run ./patched", &["the bitcode in `./patched`", other]);
     objcopy(&["--remove-section", ".llvmbc", "count", "bare"]);
@@ -339,7 +339,7 @@ fn programs_that_are_gone_strange_or_changed_are_refused() {
 #[test]
 fn a_build_that_fails_is_shown_in_its_own_words() {
     let project = Project::new();
-    fs::write(project.path("count.c"), "int main(void) { return missing; }\n").expect("there is room");
+    project.write("count.c", "int main(void) { return missing; }\n");
     let out = project.wryneck("build -- make count");
     let said = text(&out.stderr);
     assert_eq!(out.status.code(), Some(2), "{said}");
@@ -354,8 +354,7 @@ fn a_build_that_fails_is_shown_in_its_own_words() {
 fn builds_can_be_confined() {
     let (project, outside) = (Project::new(), tempfile::tempdir_in("/var/tmp").expect("there is room"));
     let target = outside.path().join("made");
-    fs::write(project.path("all.mk"), format!("include Makefile\nescape: ; echo made > /tmp/made; echo made > {}\n", target.display()))
-        .expect("there is room");
+    project.write("all.mk", format!("include Makefile\nescape: ; echo made > /tmp/made; echo made > {}\n", target.display()));
     let said = text(&project.wryneck("build -- make").stderr);
     assert!(said.starts_with(UNCONFINED), "{said}");
     project.done("build -- make clean");

@@ -26,6 +26,12 @@ pub fn failed(cx: &mut Cx<'_>, name: &str) {
     cx.core.ledger.note(LedgerKind::FailedModel, what);
 }
 
+/// Notes what is taken to hold where a call is answered.
+pub fn assumed(cx: &mut Cx<'_>, what: &'static str) {
+    cx.core.ledger.note(LedgerKind::Assumption, what);
+    cx.state.approximates(what);
+}
+
 /// Functions we know by name and cannot do.
 pub fn unsupported(_: &Linux, args: &Args<'_>, _: &mut Cx<'_>) -> Result<Reply, Stop> {
     Err(PathEnd::Unsupported(format!("call of `{}`", args.call.name)).into())

@@ -1,9 +1,11 @@
-//! What the unwinder of bitcode asks the engine (`runtime/musl/src/unwind`), and how a program ends that nobody catches for.
+//! What bitcode asks of the call stack: its unwinder (`runtime/musl/src/unwind`), and programs that want return addresses and frames; and how a
+//! program ends that nobody catches for.
 
-use wryneck_exec::{CALLS_BASE, CodePos, Cx, Fault, FaultKind, LedgerKind, PathEnd, Reply, Stop, Value, landing, memory, places, survive};
+use wryneck_exec::{CALLS_BASE, CodePos, Cx, Fault, FaultKind, PathEnd, Reply, Stop, Value, landing, memory, places, survive};
 
 use crate::Linux;
 use crate::libc::assert::text;
+use crate::libc::stdlib::assumed;
 use crate::sig::Args;
 
 /// `__wryneck_pad_below(height, &table)`: the innermost frame below `height` whose call has a landing pad, and the pad's table; -1 if
@@ -27,7 +29,7 @@ pub fn land(_: &Linux, args: &Args<'_>, cx: &mut Cx<'_>) -> Result<Reply, Stop> 
 /// `__builtin_return_address(level)`: a number of the call, above all addresses that hold anything. Null at the end of the call stack.
 pub fn return_address(_: &Linux, args: &Args<'_>, cx: &mut Cx<'_>) -> Result<Reply, Stop> {
     let level = args.number(cx, 0)? as usize;
-    approximates(cx, "a return address is a number of the call, where no code lies (`__builtin_return_address`)");
+    assumed(cx, "a return address is a number of the call, where no code lies (`__builtin_return_address`)");
     let caller = cx.state.call_stack().get(level + 1).copied();
     let number = |at: CodePos| CALLS_BASE + ((u64::from(at.func) << CALL_BITS) | (u64::from(at.op) & ((1 << CALL_BITS) - 1)));
     Ok(Reply::Value(Value::Bits(caller.map_or(0, number))))
@@ -40,15 +42,10 @@ const CALL_BITS: u32 = 19;
 /// it allocates more. Null at the end of the call stack.
 pub fn frame_address(_: &Linux, args: &Args<'_>, cx: &mut Cx<'_>) -> Result<Reply, Stop> {
     let level = args.number(cx, 0)? as usize;
-    approximates(cx, "the frame of a caller holds no frame pointer and no return address (`__builtin_frame_address`)");
+    assumed(cx, "the frame of a caller holds no frame pointer and no return address (`__builtin_frame_address`)");
     let frames = &cx.state.frames;
     let called = frames.len().checked_sub(level).filter(|at| *at > 0).and_then(|at| frames.get(at));
     Ok(Reply::Value(Value::Bits(called.map_or(0, |frame| frame.top))))
-}
-
-fn approximates(cx: &mut Cx<'_>, what: &str) {
-    cx.core.ledger.note(LedgerKind::Assumption, what);
-    cx.state.approximates(what);
 }
 
 /// What calls `fn main` in Rust's library, and is never inlined.

@@ -253,6 +253,9 @@ pub fn uname(s: &mut Sys<'_, '_>) -> Done {
     Ok(0)
 }
 
+/// Bytes that the stack of a process may take.
+pub const STACK_BYTES: u64 = 8 << 20;
+
 /// The limits of a process: stack and descriptors bounded, the rest not; or those that the host says: `soft:hard ` for each in hexadecimal.
 fn limit(s: &Sys<'_, '_>, resource: i32) -> Result<[u8; 16], Halt> {
     const NONE: u64 = u64::MAX;
@@ -261,7 +264,7 @@ fn limit(s: &Sys<'_, '_>, resource: i32) -> Result<[u8; 16], Halt> {
     let number = |text: &str| u64::from_str_radix(text, 16).unwrap_or(NONE);
     let pair: [u64; 2] = match (told, resource) {
         (Some((soft, hard)), 0..=15) => [number(soft), number(hard)],
-        (None, 3) => [8 << 20, NONE],
+        (None, 3) => [STACK_BYTES, NONE],
         (None, 7) => [1024, 1024],
         (None, 0..=15) => [NONE, NONE],
         _ => return Err(EINVAL.into()),

@@ -4,18 +4,19 @@
 //! its own, and what compiled code has in registers or in saved registers lies in no stack. A program that reads a whole stack, as
 //! collectors of garbage do, meets the gaps and misses pointers. So the ledger has a row where a program asks for the address.
 
-use wryneck_exec::{CALLS_BASE, Cx, LedgerKind, Reply, STACK_TOP, Stop, Value, memory, threads};
+use wryneck_exec::{CALLS_BASE, Cx, Reply, STACK_TOP, Stop, Value, memory, threads};
 
 use super::life::{ATTRIBUTE_BYTES, GUARD_BYTES, thread_of};
 use super::{answer, of};
 use crate::Linux;
 use crate::errno::ESRCH;
+use crate::libc::stdlib::assumed;
 use crate::sig::Args;
+use crate::sys::process::STACK_BYTES;
 
 /// Of an attribute object, in bytes from its beginning: where the stack ends.
 const STACK_END: u64 = 16;
-/// The size of the first thread's stack, as `getrlimit` has it, and of the others' by default.
-const FIRST: u64 = 8 << 20;
+/// The size of a stack by default, but of the first thread's.
 const OTHER: u64 = 128 << 10;
 
 const APART: &str =
@@ -25,7 +26,7 @@ const APART: &str =
 pub fn of_thread(_: &Linux, args: &Args<'_>, cx: &mut Cx<'_>) -> Result<Reply, Stop> {
     let Some(thread) = thread_of(cx, args)? else { return Ok(answer(cx, Some(ESRCH))) };
     let at = memory::block_address(cx, args.value(1), ATTRIBUTE_BYTES, true)?;
-    let (size, guard) = if thread == 0 { (FIRST, 0) } else { (OTHER, GUARD_BYTES) };
+    let (size, guard) = if thread == 0 { (STACK_BYTES, 0) } else { (OTHER, GUARD_BYTES) };
     let words = [size, guard, threads::stack_end(cx, thread), of(cx, thread).detached.into(), 0, 0, 0];
     memory::write_concrete(cx, at, &words.map(u64::to_le_bytes).concat())?;
     Ok(answer(cx, None))
@@ -36,8 +37,7 @@ pub fn of_attributes(_: &Linux, args: &Args<'_>, cx: &mut Cx<'_>) -> Result<Repl
     let at = memory::block_address(cx, args.value(0), ATTRIBUTE_BYTES, false)?;
     let end = memory::load(cx, Value::Bits(at + STACK_END), 64)?;
     if matches!(cx.value(end), Value::Bits(end) if (STACK_TOP..CALLS_BASE).contains(&end)) {
-        cx.core.ledger.note(LedgerKind::Assumption, APART);
-        cx.state.approximates(APART);
+        assumed(cx, APART);
     }
     Ok(Reply::Decline)
 }

@@ -196,8 +196,11 @@ impl Recorder {
 
     /// The words of the frames of machine code's calls in progress.
     fn held(&self, state: &State) -> Vec<(u64, u64)> {
-        let frame = self.watched.as_ref().and_then(|watched| Some((watched, state.frames.iter().find(|f| f.func() == watched.func)?)));
-        let Some(low) = frame.and_then(|(watched, frame)| frame.concrete(watched.slots[6] as usize)) else { return Vec::new() };
+        let low = self.watched.as_ref().and_then(|watched| {
+            let [.., pointer] = watched.slots;
+            state.frames.iter().find(|frame| frame.func() == watched.func)?.concrete(pointer as usize)
+        });
+        let Some(low) = low else { return Vec::new() };
         let high = self.trace.active.iter().map(|call| call.base).max().unwrap_or(0).min(low.saturating_add(MOST_HELD));
         let words = (low.next_multiple_of(8)..high).step_by(8);
         let word = |at: u64| {

@@ -233,6 +233,8 @@ pub struct Summary {
     pub format: Option<u32>,
     /// The row holds only where this argument is never anything but null.
     pub unless: Option<u32>,
+    /// Other rows, for calls whose second argument is one of these numbers.
+    pub commands: Vec<(Vec<u64>, Summary)>,
 }
 
 /// A result that is known where nothing is made to fail.
@@ -249,6 +251,11 @@ pub enum Gives {
 }
 
 impl Summary {
+    /// The row for calls with this second argument, if they have one of their own.
+    pub fn of_command(&self, command: u64) -> Option<&Summary> {
+        self.commands.iter().find(|(numbers, _)| numbers.contains(&command)).map(|(_, summary)| summary)
+    }
+
     /// The argument that is the stream the row is about.
     pub fn stream(&self) -> Option<u32> {
         self.writes.iter().chain(&self.reads).find_map(|place| match place {
@@ -283,8 +290,6 @@ pub struct Summaries {
     /// Those that hold only where there is no body.
     bodiless: BTreeMap<String, Summary>,
     system_calls: BTreeMap<u64, Summary>,
-    /// By function: those of calls whose second argument is one of these numbers.
-    commands: BTreeMap<String, Vec<(Vec<u64>, Summary)>>,
     /// Those of functions of the program itself, which only a user can vouch for.
     program: BTreeMap<String, Summary>,
     /// A fact that is broken on purpose.
@@ -308,9 +313,9 @@ struct File {
 struct Row<Name> {
     #[serde(alias = "numbers")]
     names: Vec<Name>,
-    /// The second arguments that the row is about; empty: it is about all calls.
+    /// The second arguments that the row is about, which belongs to a row above of the same function; empty: it is about all calls.
     #[serde(default)]
-    commands: Vec<u64>,
+    commands: Vec<Spanned<u64>>,
     #[serde(default)]
     reads: Vec<Spanned<String>>,
     #[serde(default)]
@@ -355,9 +360,14 @@ impl Summaries {
         let file: File = toml::from_str(text).map_err(|e| Mistake::at(text, e.span().map_or(0, |s| s.start), e.message().to_owned()))?;
         for row in &file.functions {
             let summary = row.summary(text)?;
-            if !row.commands.is_empty() {
+            if let Some(first) = row.commands.first() {
+                let numbers: Vec<u64> = row.commands.iter().map(|number| *number.get_ref()).collect();
                 for name in &row.names {
-                    self.commands.entry(name.clone()).or_default().push((row.commands.clone(), summary.clone()));
+                    let all = self.functions.get_mut(name).ok_or_else(|| {
+                        let message = format!("these calls of `{name}` have a row, and the others have none above it");
+                        Mistake::at(text, first.span().start, message)
+                    })?;
+                    all.commands.push((numbers.clone(), summary.clone()));
                 }
                 continue;
             }
@@ -366,6 +376,9 @@ impl Summaries {
         }
         for row in &file.system_calls {
             let summary = row.summary(text)?;
+            if let Some(first) = row.commands.first() {
+                return Err(Mistake::at(text, first.span().start, "`commands` are of functions".into()));
+            }
             self.system_calls.extend(row.names.iter().map(|number| (*number, summary.clone())));
         }
         Ok(())
@@ -410,7 +423,6 @@ impl Summaries {
         self.functions.extend(more.functions);
         self.bodiless.extend(more.bodiless);
         self.system_calls.extend(more.system_calls);
-        self.commands.extend(more.commands);
         Ok(())
     }
 
@@ -429,12 +441,6 @@ impl Summaries {
         self.functions.get(name).or_else(|| self.bodiless.get(name))
     }
 
-    /// Of a call of a library's function with this second argument, if such calls have a row of their own.
-    pub fn of_command(&self, name: &str, command: u64) -> Option<&Summary> {
-        let rows = self.commands.get(name)?;
-        rows.iter().find(|(commands, _)| commands.contains(&command)).map(|(_, summary)| summary)
-    }
-
     /// Of a call of [`SYSTEM_CALL`] with this number; one that has no row is one the environment does not have: it fails, which no verdict may rest on.
     pub fn system_call(&self, number: u64) -> &Summary {
         static FAILS: Summary = Summary {
@@ -449,6 +455,7 @@ impl Summaries {
             gives: None,
             format: None,
             unless: None,
+            commands: Vec::new(),
         };
         self.system_calls.get(&number).unwrap_or(&FAILS)
     }
@@ -522,6 +529,7 @@ impl<Name> Row<Name> {
             gives: self.gives.as_ref().map(gives).transpose()?,
             format: self.format.as_ref().map(number).transpose()?,
             unless: self.unless.as_ref().map(number).transpose()?,
+            commands: Vec::new(),
         })
     }
 }
@@ -593,6 +601,15 @@ mod tests {
         assert_eq!(all.get("ferror").map(|s| s.reads.clone()), Some(vec![Place::Arg(0), Place::Cell(CellKind::StreamError, Some(0))]));
         assert!(all.get("abort").is_some_and(|s| s.never_returns));
         assert_eq!(all.get("exit"), None, "exit handlers are the program's");
+    }
+
+    #[test]
+    fn calls_with_some_second_arguments_have_rows_of_their_own() {
+        let fcntl = Summaries::builtin().get("fcntl").cloned().expect("it has a row");
+        assert!(fcntl.of_command(3).is_some_and(|get| !get.writes.contains(&Place::NewDescriptor)) && fcntl.of_command(0).is_none());
+        let mistake = |text: &str| Summaries::default().add(text).expect_err("the others have no row").to_string();
+        assert!(mistake("[[function]]\nnames = [\"ioctl\"]\ncommands = [1]").contains("`ioctl`"));
+        assert!(mistake("[[system-call]]\nnumbers = [72]\ncommands = [1]").contains("`commands`"));
     }
 
     #[test]

@@ -253,14 +253,12 @@ impl Facts {
 
     /// The summary of a call of the function that begins with a block, by its arguments.
     pub fn summary_of_call(&mut self, entry: u32, argument: &dyn Fn(u32) -> Option<Value>) -> Option<Rc<Summary>> {
-        if let Some(Value::Number(command)) = argument(1) {
-            let names = self.source.borrow().names_of(entry);
-            let mut libraries = names.iter().filter(|(_, library)| *library);
-            if let Some(found) = libraries.find_map(|(name, _)| self.summaries.of_command(name, command)) {
-                return Some(Rc::new(found.clone()));
-            }
-        }
-        self.summary(entry)
+        let all = self.summary(entry)?;
+        let of_command = match argument(1) {
+            Some(Value::Number(command)) => all.of_command(command).cloned().map(Rc::new),
+            _ => None,
+        };
+        Some(of_command.unwrap_or(all))
     }
 
     /// Whether a function is the program's own, by the block that it begins with.

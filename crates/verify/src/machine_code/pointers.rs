@@ -6,9 +6,9 @@
 //!
 //! Only [`super::private`] variables count. A sum of a variable with a pointer's type and of a number is derived from the pointer, if the
 //! number itself is computed from small constants alone: an offset that memory, a difference of addresses or an unknown call gave may lead
-//! to any object, and such sums are not followed. Inside of a block registers are followed as well; the result of a call is followed into the
-//! block after it. What a variable holds is the union of all that the way assigns to it, and of what it
-//! held where the way began. All else may lead anywhere.
+//! to any object, and such sums are not followed. Inside of a block registers are followed as well; the result of a call is followed into
+//! the block after it. What a variable holds is the union of all that the way assigns to it, and of what it held where the way began. All
+//! else may lead anywhere.
 
 use std::cell::RefCell;
 use std::rc::Rc;
@@ -54,9 +54,7 @@ impl Root {
             Root::Address(_) | Root::New => None,
         }
     }
-}
 
-impl Root {
     /// A pointer leads where this does.
     fn leads(&self) -> bool {
         matches!(self, Root::Variable(_) | Root::Argument(_) | Root::Address(_) | Root::New)

@@ -3,6 +3,8 @@
 //! The trace has one frame for all machine code. One pass over its steps finds the calls by the operations that end blocks with calls and
 //! returns. It starts with the calls in progress when recording began.
 
+use std::cell::OnceCell;
+
 use rustc_hash::FxHashMap;
 use wryneck_exec::{Step, Traced, TracedCall};
 use wryneck_ir::{Op, Transfer};
@@ -42,7 +44,7 @@ pub struct Calls {
     pub moves: FxHashMap<usize, Move>,
     /// The calls in progress at the end, outermost first.
     pub end: Vec<u32>,
-    words: Words,
+    words: OnceCell<Words>,
 }
 
 /// By address, a multiple of a word's bytes: the words that were there after so many steps, in order. `None`: something else was stored.
@@ -78,7 +80,7 @@ impl Calls {
                 None => all[at].entry = facts.around(image, block).map(|function| function.entry),
             }
         }
-        let mut calls = Calls { all, moves: FxHashMap::default(), end: Vec::new(), words: words(path) };
+        let mut calls = Calls { all, moves: FxHashMap::default(), end: Vec::new(), words: OnceCell::new() };
         let made: FxHashMap<usize, &TracedCall> = trace.calls.iter().map(|call| (call.step as usize, call)).collect();
         let (mut depth, mut running) = (0usize, machine < trace.open);
         if running {
@@ -125,10 +127,10 @@ impl Calls {
         Ok(calls)
     }
 
-    /// The word that a call's variable holds before a step, if the call stored it. No pointer leads to the variable.
-    pub fn word(&self, call: u32, address: u64, before: usize) -> Option<u64> {
+    /// The word that a call's variable holds before a step of the path, if the call stored it. No pointer leads to the variable.
+    pub fn word(&self, path: &Traced<'_>, call: u32, address: u64, before: usize) -> Option<u64> {
         let made = self.all[call as usize].made.map_or(0, |made| made.step);
-        let stored = self.words.get(&address)?;
+        let stored = self.words.get_or_init(|| words(path)).get(&address)?;
         let (after, word) = stored[..stored.partition_point(|(after, _)| *after as usize <= before)].last()?;
         word.filter(|_| *after >= made)
     }

@@ -1,6 +1,7 @@
 //! How well executables are pruned: relevant paths of unoptimised programs of coreutils, as static executables and as bitcode, under a rule.
 
-use std::path::{Path, PathBuf};
+use std::fs;
+use std::path::Path;
 use std::process::Command;
 
 use anyhow::{Context, Result, ensure};
@@ -60,8 +61,8 @@ impl Args {
     fn relevant(&self, target: &Path, options: &[&str]) -> Result<Relevant> {
         // Arguments name files, and the folder has none.
         let folder = tempfile::tempdir()?;
-        let (run, inside): (PathBuf, PathBuf) = (folder.path().join("run"), folder.path().join("empty"));
-        std::fs::create_dir(&inside)?;
+        let (run, inside) = (folder.path().join("run"), folder.path().join("empty"));
+        fs::create_dir(&inside)?;
         let mut command = Command::new(wryneck()?);
         command.args(["verify", "--json", "--emit", "none", "--no-replay", "--audit", "off", "--max-time"]);
         command.arg(format!("{}s", self.seconds)).args(["--rule", &self.rule]).args(options).arg("--output").arg(&run);

@@ -63,7 +63,7 @@ impl<'a> Walk<'a, '_, Over<'a, '_>> {
         let (mut words, mut all) = (Vec::new(), Vec::new());
         for (call, k) in variables {
             let at = self.address_of(call, k)?;
-            let to = self.code.calls.word(self.frames[call].number, at, self.course.position)?;
+            let to = self.code.calls.word(self.code.path, self.frames[call].number, at, self.course.position)?;
             // The store's distance is known from what the variable itself holds.
             let itself = call == place && root == Root::Variable(k);
             all.extend(self.extents(to)?.into_iter().map(|object| Led { to: itself.then_some(to), object }));
