@@ -76,6 +76,11 @@ impl Solver {
         &self.stats
     }
 
+    /// Vectors of 256 values that sweeps computed, and what took as long: the work that is not the SAT solver's.
+    pub fn vectors(&self) -> u64 {
+        self.tables.vectors
+    }
+
     /// The first condition, in words, that a model was answered for and does not satisfy: a defect of ours.
     pub fn broken(&self) -> Option<&str> {
         self.broken.as_deref()
@@ -100,10 +105,10 @@ impl Solver {
         decided
     }
 
-    /// A superset of the values, ascending, that an expression of at most 64 bits can have on this path; `None`: there are many, or they are costly to
-    /// know, or value sets are off. Relations between symbols are ignored ([`crate::values`]). No SAT solver is asked, and no model matters.
-    pub fn values(&mut self, pool: &Pool, pc: &PathCondition, e: ExprId) -> Option<Rc<[u64]>> {
-        if self.config.value_sets { values::of(pool, pc, &mut self.tables, e) } else { None }
+    /// A superset of the values, ascending, that an expression of at most 64 bits can have on this path; `None`: there are more than `most`, or they
+    /// are costly to know, or value sets are off. Relations between symbols are ignored ([`crate::values`]). No SAT solver is asked, and no model matters.
+    pub fn values(&mut self, pool: &Pool, pc: &PathCondition, e: ExprId, most: usize) -> Option<Rc<[u64]>> {
+        if self.config.value_sets { values::of(pool, pc, &mut self.tables, e, most) } else { None }
     }
 
     fn by_facts(&mut self, pool: &mut Pool, pc: &PathCondition, cond: ExprId) -> Option<bool> {

@@ -20,6 +20,8 @@ pub(crate) fn work_of(pool: &Pool, e: ExprId) -> usize {
 pub struct Tables {
     tables: FxHashMap<ExprId, Domain>,
     sweep: Sweep,
+    /// Vectors that all sweeps computed, and what took as long.
+    pub(crate) vectors: u64,
 }
 
 impl Tables {
@@ -49,18 +51,23 @@ impl Tables {
     fn make(&mut self, pool: &Pool, cond: ExprId, symbol: SymId) -> Domain {
         let width = pool.sym_info(symbol).width;
         let table = Domain(self.sweep.sweep(pool, cond, symbol)).and(Domain::full(width));
+        self.work(256);
         self.tables.insert(cond, table);
         table
     }
 
     /// The values of an expression of at most 64 bits that depends on `symbol` alone, by the symbol's value.
     pub fn values(&mut self, pool: &Pool, e: ExprId, symbol: SymId) -> [u64; 256] {
-        self.sweep.sweep_values(pool, e, symbol)
+        let values = self.sweep.sweep_values(pool, e, symbol);
+        self.work(256);
+        values
     }
 
     /// The values of `symbol` under which `cond` holds where every other symbol has its value in a model; `symbol` has at most 8 bits. Not kept.
     pub(crate) fn beside(&mut self, pool: &Pool, cond: ExprId, symbol: SymId, model: &Model) -> Domain {
-        Domain(self.sweep.sweep_in(pool, cond, symbol, model)).and(Domain::full(pool.sym_info(symbol).width))
+        let table = self.sweep.sweep_in(pool, cond, symbol, model);
+        self.work(256);
+        Domain(table).and(Domain::full(pool.sym_info(symbol).width))
     }
 
     /// The values of an expression of at most 64 bits by the symbol's value, where every other symbol has its value in a model; and how many vectors
@@ -86,9 +93,11 @@ impl Tables {
     }
 
     /// What the last sweep over so many values cost, in vectors.
-    fn work(&self, values: u32) -> usize {
+    fn work(&mut self, values: u32) -> usize {
         let (vectors, floats) = self.sweep.vectors();
-        vectors - floats + floats * (FLOAT_WORK * values as usize).div_ceil(256).max(1)
+        let work = vectors - floats + floats * (FLOAT_WORK * values as usize).div_ceil(256).max(1);
+        self.vectors += work as u64;
+        work
     }
 
     /// Keeps the tables of the expressions that survived a compaction.

@@ -36,15 +36,24 @@ type Values = Rc<[u64]>;
 
 /// Is the 1-bit condition false whatever values the domains leave? `false`: not known. And how many operations it took.
 pub(crate) fn refuted(pool: &Pool, pc: &PathCondition, tables: &mut Tables, cond: ExprId) -> (bool, usize) {
-    let mut sets = Sets { pool, pc, tables, known: FxHashMap::default(), work: 0, most_work: MOST_WORK, most_pairs: MOST_PAIRS };
+    // Two values are one too many.
+    let mut sets =
+        Sets { pool, pc, tables, known: FxHashMap::default(), work: 0, most_work: MOST_WORK, most_pairs: MOST_PAIRS, goal: (cond, 1) };
     let is_refuted = sets.of(cond, MOST_LEVELS).is_some_and(|values| values[..] == [0]);
-    (is_refuted, sets.work)
+    (is_refuted, sets.done())
 }
 
-/// A superset of the values under the path condition, ascending; `None`: too many, or too costly to know. It does not depend on a model.
-pub(crate) fn of(pool: &Pool, pc: &PathCondition, tables: &mut Tables, e: ExprId) -> Option<Values> {
-    Sets { pool, pc, tables, known: FxHashMap::default(), work: 0, most_work: LESS_WORK, most_pairs: FEWER_PAIRS }.of(e, MOST_LEVELS)
+/// A superset of the values under the path condition, ascending; `None`: more than `most`, or too costly to know. It does not depend on a model.
+pub(crate) fn of(pool: &Pool, pc: &PathCondition, tables: &mut Tables, e: ExprId, most: usize) -> Option<Values> {
+    let known = FxHashMap::default();
+    let mut sets = Sets { pool, pc, tables, known, work: 0, most_work: LESS_WORK, most_pairs: FEWER_PAIRS, goal: (e, most) };
+    let values = sets.of(e, MOST_LEVELS).filter(|values| values.len() <= most);
+    sets.done();
+    values
 }
+
+/// Operations that take about as long as a vector of a sweep.
+const VECTOR: usize = 4;
 
 struct Sets<'a> {
     pool: &'a Pool,
@@ -54,6 +63,8 @@ struct Sets<'a> {
     work: usize,
     most_work: usize,
     most_pairs: usize,
+    /// What is asked for, and how many values it may have.
+    goal: (ExprId, usize),
 }
 
 impl Sets<'_> {
@@ -121,11 +132,16 @@ impl Sets<'_> {
                 }
                 self.spend(x.len() * y.len())?;
                 let pool = self.pool;
+                if !is_computable(pool, e) {
+                    return None;
+                }
+                let most = if self.goal.0 == e { self.goal.1 } else { MOST_VALUES };
                 let mut all = FxHashSet::default();
                 for &x in x.iter() {
                     for &y in y.iter() {
-                        all.insert(node(pool, e, &|operand| Some(if operand == a { x } else { y }))?);
-                        if all.len() > MOST_VALUES {
+                        let of = |operand: ExprId| Ok::<u64, ()>(if operand == a { x } else { y });
+                        all.insert(eval::of_operands(pool, e, kind, of).ok()?);
+                        if all.len() > most {
                             return None;
                         }
                     }
@@ -164,18 +180,31 @@ impl Sets<'_> {
 
     /// The values of the last of `between` for each value of `below`.
     fn mapped(&self, below: ExprId, between: &[ExprId], inputs: &[u64]) -> Option<Values> {
+        let pool = self.pool;
+        if !between.iter().all(|e| is_computable(pool, *e)) {
+            return None;
+        }
         let mut all = Vec::with_capacity(inputs.len());
-        let mut values: FxHashMap<ExprId, u64> = FxHashMap::default();
+        let mut values: Vec<u64> = Vec::with_capacity(between.len());
         for &input in inputs {
             values.clear();
-            values.insert(below, input);
             for &e in between {
-                let value = node(self.pool, e, &|operand| values.get(&operand).copied().or_else(|| self.pool.as_u64(operand)))?;
-                values.insert(e, value);
+                let of = |operand: ExprId| match pool.as_u64(operand) {
+                    Some(value) => Ok(value),
+                    None if operand == below => Ok(input),
+                    None => between[..values.len()].binary_search(&operand).map(|at| values[at]).map_err(|_| ()),
+                };
+                values.push(eval::of_operands(pool, e, pool.kind(e), of).ok()?);
             }
-            all.push(values[between.last()?]);
+            all.push(*values.last()?);
         }
         collected(all)
+    }
+
+    /// How many operations it took; they count among what the solver did.
+    fn done(self) -> usize {
+        self.tables.vectors += (self.work / VECTOR) as u64;
+        self.work
     }
 
     fn spend(&mut self, work: usize) -> Option<()> {
@@ -191,11 +220,8 @@ fn collected(values: impl IntoIterator<Item = u64>) -> Option<Values> {
     (1..=MOST_VALUES).contains(&values.len()).then(|| values.into())
 }
 
-/// The value of a node from those of its operands; `None` if one is not known, or the node is not of operands of at most 64 bits alone.
-fn node(pool: &Pool, e: ExprId, of: &dyn Fn(ExprId) -> Option<u64>) -> Option<u64> {
+/// Whether the value of a node follows from those of its operands, of at most 64 bits each.
+fn is_computable(pool: &Pool, e: ExprId) -> bool {
     let kind = pool.kind(e);
-    if matches!(kind, Kind::Sym(_) | Kind::Float(..)) || kind.children().any(|operand| pool.width(operand) > 64) {
-        return None;
-    }
-    eval::of_operands(pool, e, kind, |operand| of(operand).ok_or(())).ok()
+    !matches!(kind, Kind::Sym(_) | Kind::Float(..)) && kind.children().all(|operand| pool.width(operand) <= 64)
 }

@@ -123,7 +123,7 @@ pub(super) fn automaton_offset(cx: &mut Cx<'_>, offset: ExprId) -> Result<ExprId
     }
     let any = PathCondition::default();
     let path = if cx.core.config.keep_infeasible_flips { &any } else { &cx.state.path };
-    let values = cx.core.solver.values(pool, path, offset).filter(|values| values.len() <= MOST_STATES);
+    let values = cx.core.solver.values(pool, path, offset, MOST_STATES);
     let Some(values) = values else { return Ok(offset) };
     let width = cx.core.pool.width(offset);
     let mut is = |&value: &u64| {
