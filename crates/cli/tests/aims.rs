@@ -169,6 +169,30 @@ fn seeds_are_run_first_and_what_is_exported_comes_back() {
     }
 }
 
+/// Mutants of a seed reach what is many rounds of a loop away, and change nothing else: with and without them all paths are found.
+#[test]
+fn mutants_of_seeds_are_run_between_paths() {
+    let place = Place::new();
+    let source = b"#include <unistd.h>\nint main(void) {\n  char text[40];\n  int n = read(0, text, sizeof text), run = 0, most = 0;\n  \
+          for (int i = 0; i < n; i++) {\n    run = text[i] == 'a' ? run + 1 : 0;\n    most = run > most ? run : most;\n  }\n  if (most > 30) _exit(7);\n  return 0;\n}\n";
+    place.put("run.c", source);
+    place.put("seed", b"xay");
+    let seeds = |size: &str, words: &[&str]| {
+        let words = [&["--seed", "seed", "--cc-flag=-O0"], words, &["run.c", "--sym-stdin", size]].concat();
+        place.run(&words).0
+    };
+    let made = |run: &Value| notes(run).contains("mutants of inputs");
+    let (with, without) = (seeds("0-3", &[]), seeds("0-3", &["--off", "mutants"]));
+    assert_eq!(with["totals"]["paths"], without["totals"]["paths"]);
+    assert!(!made(&without), "{without}");
+    // In forty bytes there are more paths than can be run; a mutant tells which one to take.
+    let found = |run: &Value| run["ends"].as_array().is_some_and(|ends| ends.iter().any(|end| end["what"] == "7"));
+    let limit: &[&str] = &["--max-instructions", "1500000"];
+    let (with, without) = (seeds("0-40", limit), seeds("0-40", &[limit, &["--off", "mutants"]].concat()));
+    assert!(made(&with), "{with}");
+    assert!(found(&with) && !found(&without), "{with} {without}");
+}
+
 #[test]
 fn seeds_that_cannot_be_used_are_named() {
     let place = Place::new();

@@ -39,7 +39,7 @@ impl Export {
     /// Writes a test's input, if its path got so far that it made it.
     pub fn test(&mut self, test: &KTest) {
         let Some(bytes) = test.object(&self.slot.bytes) else { return };
-        let bytes = if self.slot.text { bytes.split(|b| *b == 0).next().unwrap_or_default() } else { bytes };
+        let bytes = self.slot.content(bytes);
         let name: String = cache::digest(&[bytes]).chars().take(32).collect();
         let path = self.dir.join(format!("wryneck-{name}"));
         let written = fs::File::create_new(&path).and_then(|mut file| std::io::Write::write_all(&mut file, bytes));

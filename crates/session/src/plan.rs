@@ -77,6 +77,8 @@ pub struct Plan {
     pub search: Option<Vec<String>>,
     /// Files and folders of inputs whose paths come first.
     pub seeds: Vec<String>,
+    /// Mutants of seeds, and of what their paths lead to, are run too.
+    pub mutants: bool,
     /// Strings are compared as one value in a search for a goal.
     pub compare_whole: bool,
     /// What is to be reached, and what is to be avoided on the way.
@@ -122,6 +124,7 @@ impl Default for Plan {
             checks: true,
             search: None,
             seeds: Vec::new(),
+            mutants: true,
             compare_whole: true,
             find: Vec::new(),
             avoid: Vec::new(),

@@ -8,15 +8,18 @@ use std::path::{Path, PathBuf};
 
 use anyhow::Result;
 use wryneck_environ::ProgramInput;
-use wryneck_exec::{Ended, Explorer, SeedEnd};
+use wryneck_exec::{Ended, Explorer, Fuzzed, Fuzzer, SeedEnd};
 use wryneck_report::KTest;
 
 use crate::data;
+use crate::plan::Plan;
 use crate::problem::problem;
 
 mod corpus;
+mod mutants;
 pub mod slot;
 
+use mutants::Mutants;
 use slot::{Slot, only, slots};
 
 /// A seed: its file, and bytes by the names of inputs.
@@ -30,6 +33,8 @@ struct Seed {
 #[derive(Default)]
 pub struct Seeds {
     seeds: Vec<Seed>,
+    /// What plain files can fill, and mutants change.
+    slots: Vec<Slot>,
     /// What was left out or changed: how many, and the first.
     notes: BTreeMap<String, (u64, PathBuf)>,
 }
@@ -43,6 +48,7 @@ impl Seeds {
         for word in given {
             seeds.add(word, &slots)?;
         }
+        seeds.slots = slots;
         // Short ones are soon run.
         seeds.seeds.sort_by_cached_key(|seed| (seed.inputs.iter().map(|(_, bytes)| bytes.len()).sum::<usize>(), seed.file.clone()));
         Ok(seeds)
@@ -130,8 +136,11 @@ impl Seeds {
     }
 
     /// Hands the seeds to an exploration, before it starts.
-    pub fn give(&self, explorer: &mut Explorer) {
+    pub fn give(&self, plan: &Plan, explorer: &mut Explorer) {
         self.seeds.iter().for_each(|seed| explorer.add_seed(&seed.inputs));
+        if plan.mutants && !self.is_empty() {
+            explorer.fuzzer = Fuzzer::new(Box::new(Mutants::new(self.slots.clone(), plan.config.seed)));
+        }
     }
 
     /// Looks at a path that ended: whether the inputs that it made are those of its seed.
@@ -150,7 +159,7 @@ impl Seeds {
     }
 
     /// What became of the seeds, in words.
-    pub fn notes(&self, ends: &[SeedEnd]) -> Vec<String> {
+    pub fn notes(&self, ends: &[SeedEnd], fuzzed: Fuzzed) -> Vec<String> {
         if self.seeds.is_empty() {
             return Vec::new();
         }
@@ -165,7 +174,9 @@ impl Seeds {
         let parts: Vec<String> = parts.iter().filter(|(n, _)| *n > 0).map(|(n, what)| format!("{n} {what}")).collect();
         let summary = format!("of {} seeds {}", self.seeds.len(), parts.join(", "));
         let note = |(what, (count, first)): (&String, &(u64, PathBuf))| format!("{count} {what} (first `{}`)", first.display());
-        [summary].into_iter().chain(self.notes.iter().map(note)).collect()
+        let Fuzzed { run, new, seeds } = fuzzed;
+        let mutants = (run > 0).then(|| format!("of {run} mutants of inputs {new} did something new, and {seeds} of these became seeds"));
+        [summary].into_iter().chain(mutants).chain(self.notes.iter().map(note)).collect()
     }
 }
 

@@ -167,7 +167,7 @@ impl Worker {
         if plan.search.is_none() && explorer.subsumes() {
             explorer.search_by(searcher(plan, &["subtrees".into()])?);
         }
-        seeds.give(&mut explorer);
+        seeds.give(plan, &mut explorer);
         if let Some(goals) = goals {
             usage::works_on("preparing the search for the goal");
             goals.give(&mut explorer)?;
@@ -232,7 +232,10 @@ impl Worker {
         for what in recorder.rules.iter().flat_map(|rules| rules.automata.missed(&explorer.core.image)) {
             explorer.core.ledger.note(LedgerKind::UnsupportedOperation, format!("{what}, so events of a rule may be missed"));
         }
-        Ends { notes: recorder.seeds.notes(explorer.seed_ends()), rules: recorder.rules.as_ref().map(|rules| rules.end(explorer)) }
+        Ends {
+            notes: recorder.seeds.notes(explorer.seed_ends(), explorer.fuzzer.count()),
+            rules: recorder.rules.as_ref().map(|rules| rules.end(explorer)),
+        }
     }
 
     /// Tells what is known at the end, and what is left if that is asked for.

@@ -9,6 +9,7 @@ use wryneck_solver::{Answer, Budget, Solver, Why};
 
 use crate::explore::Exploration;
 use crate::explore::frontier::{Frontier, Held, Item, SeedEnd};
+use crate::explore::fuzz::Fuzzer;
 use crate::explore::replay::{Replayer, See};
 use crate::explore::search::Searcher;
 use crate::ground::config::Config;
@@ -72,6 +73,8 @@ pub struct Explorer {
     pub core: Core,
     frontier: Frontier,
     replayer: Replayer,
+    /// Runs mutants of seeds between paths; to be set before [`Explorer::start`].
+    pub fuzzer: Fuzzer,
     relevance: Relevance,
     subsumption: Subsumption,
     adopting: adopt::Adopting,
@@ -141,6 +144,7 @@ impl Explorer {
             core,
             frontier: Frontier::new(search),
             replayer: Replayer::new(root),
+            fuzzer: Fuzzer::default(),
             relevance: Relevance::default(),
             subsumption: Subsumption::default(),
             adopting: adopt::Adopting::default(),
@@ -281,6 +285,9 @@ impl Explorer {
             if self.core.stats.instructions >= self.core.config.max_instructions {
                 return stopped(Limit::Instructions);
             }
+            for inputs in self.fuzzer.turn(&mut self.core, &self.replayer) {
+                self.frontier.add_input(&mut self.core, None, &inputs);
+            }
             let state = match self.frontier.next(&mut self.core, self.replayer.root_mut()) {
                 Some(id) => match self.frontier.take(id) {
                     Some(Item::Paused(state)) => Some(state),
@@ -305,6 +312,7 @@ impl Explorer {
                 let pending = self.frontier.len();
                 let stopped = batch::run(&mut self.core, &mut self.adopting, pending, &mut state, control);
                 state.memory.space.sleep();
+                self.frontier.note_run(&state);
                 self.after_run(state, stopped);
             }
             self.tell(control);
@@ -446,6 +454,9 @@ impl Explorer {
 
     /// Gives the searcher and the caller what a run left behind.
     fn tell(&mut self, control: &mut dyn Control) {
+        if self.fuzzer.is_on() {
+            self.core.ended.iter().filter(|ended| ended.covers_new).for_each(|ended| self.fuzzer.add(ended.given()));
+        }
         let (relevance, subsumption, mut below) = judges(self);
         relevance.take_in(&mut below);
         for mut ended in std::mem::take(&mut below.core.ended) {

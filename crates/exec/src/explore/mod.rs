@@ -1,6 +1,8 @@
-//! The floor that orders the exploration: pending items and searchers ([`frontier`], [`search`]), and replay ([`replay`]).
+//! The floor that orders the exploration: pending items and searchers ([`frontier`], [`search`]), replay ([`replay`]), and fuzzing between
+//! paths ([`fuzz`]).
 
 pub mod frontier;
+pub mod fuzz;
 pub mod replay;
 pub mod search;
 

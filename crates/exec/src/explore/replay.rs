@@ -11,6 +11,7 @@ use crate::ground::path_end::{Limit, PathEnd};
 use crate::ground::prefix::{Decision, Prefix};
 use crate::state::{State, SubtreeId};
 use crate::step::core::{Core, LedgerKind};
+use crate::step::coverage::Hits;
 use crate::step::plugin::Stop;
 use crate::step::recorder::{Recorder, Trace};
 use crate::step::turn::{POLL, advance, handle, step};
@@ -35,6 +36,8 @@ pub struct Past {
 
 /// Calls in progress inside machine code that are looked up for each decision of a path that is shown, at most.
 const RETRACED_CALLS: usize = 256;
+/// Bytes of a block operation that take about as long as an instruction.
+const BLOCK: u64 = 64;
 /// Steps between two looks at whether to stop.
 const LOOK: u32 = 64;
 
@@ -100,6 +103,27 @@ impl Replayer {
         let ended = self.retrace(core, &[], model, stop, &mut |_, _| {});
         core.given = None;
         ended
+    }
+
+    /// Runs the program from its beginning on the input of a model, as numbers, and counts entries of blocks. Gives how the run ended and where, unless it
+    /// takes more than so many instructions, and its instructions; many bytes of block operations count as some. What paths have covered stays as it is.
+    pub(crate) fn count_blocks(&self, core: &mut Core, model: Model, most: u64, hits: &mut Hits) -> (Option<(PathEnd, CodePos)>, u64) {
+        let mut state = Box::new(self.root.fork_idle());
+        state.model = model.clone();
+        core.given = Some(model);
+        core.begin_counting(hits);
+        let mut took = 0;
+        let end = again(core, &mut state, &mut |core, state| {
+            let mut budget = POLL;
+            core.block_bytes = 0;
+            let done = step(core, state, &mut budget);
+            took += (POLL - budget) as u64 + core.block_bytes / BLOCK;
+            if took > most { Err(PathEnd::Limit(Limit::Instructions).into()) } else { done }
+        });
+        core.end_counting(hits);
+        core.given = None;
+        let at = state.call_stack().first().copied().unwrap_or_default();
+        ((end != PathEnd::Limit(Limit::Instructions)).then_some((end, at)), took)
     }
 
     /// Runs a path that has ended again and records it, from where its decisions are `before`: in this snapshot, or else run again too. `None`

@@ -65,6 +65,11 @@ impl Tree {
         self.remembers = true;
     }
 
+    /// Whether forks remember their conditions.
+    pub fn remembers(&self) -> bool {
+        self.remembers
+    }
+
     /// A path ended beside this one, where `cond` holds, without having been a flip. If the tree remembers, the leaf that goes on; else nothing changes.
     pub fn ended_beside(&mut self, leaf: u32, cond: ExprId) -> u32 {
         if !self.remembers {

@@ -25,7 +25,7 @@ use crate::state::rebuilt::remap_shared;
 use crate::state::survived::Survived;
 use crate::state::threads::Order;
 use crate::state::{Frame, Input, Script, Slots, State};
-use crate::step::coverage::Coverage;
+use crate::step::coverage::{Coverage, Hits};
 use crate::step::cx::adoption::Adoption;
 use crate::step::goals::Goals;
 use crate::step::leaks::Leak;
@@ -83,6 +83,8 @@ pub struct Core {
     pub new_flips: Vec<Flip>,
     /// Where a path is run on concrete input: the input.
     pub(crate) given: Option<Model>,
+    /// Where entries of blocks are counted.
+    pub(crate) counting: Option<Hits>,
     /// Infeasible other sides that are kept for their cores.
     pub new_refuted: Vec<Refuted>,
     pub ended: Vec<Ended>,
@@ -232,6 +234,14 @@ pub struct Ended {
     pub reached: Option<u32>,
 }
 
+impl Ended {
+    /// The inputs that the path made, by their names, as its model has them.
+    pub fn given(&self) -> Vec<(String, Vec<u8>)> {
+        let bytes = |input: &Input| input.bytes.iter().map(|symbol| self.model.get(*symbol) as u8).collect();
+        self.inputs.iter().map(|input| (input.name.to_string(), bytes(input))).collect()
+    }
+}
+
 /// Counters of an exploration. Plain numbers; the caller measures time.
 #[derive(Clone, Debug, Default)]
 pub struct Stats {
@@ -262,6 +272,8 @@ const CONFLICT: u64 = 2_000;
 const PROPAGATION: u64 = 15;
 const GATE: u64 = 10;
 const CLAUSES: u64 = 30;
+/// The same of a vector of a sweep.
+const VECTOR: u64 = 4;
 /// Calls among which the program's own code is looked for.
 const OWN_CALLS: usize = 24;
 /// How much larger each next budget is of a query that may be put off.
@@ -366,6 +378,7 @@ impl Core {
             new_refuted: Vec::new(),
             ended: Vec::new(),
             given: None,
+            counting: None,
             end_signal: wryneck_solver::Stop::never(),
             adoption: None,
             pending_end: None,
@@ -391,8 +404,16 @@ impl Core {
         self.stats.work() + of_solver.iter().map(|(weight, count)| weight * count).sum::<u64>()
     }
 
+    /// [`Core::work`], with that of the solver's other stages. Batches leave that out: it depends on what is cached.
+    pub(crate) fn whole_work(&self) -> u64 {
+        self.work() + VECTOR * self.solver.vectors()
+    }
+
     /// Marks a block as entered.
     pub fn cover(&mut self, state: &mut State, block: u32) {
+        if let Some(hits) = &mut self.counting {
+            return hits.count(block);
+        }
         if self.coverage[block as usize] == 0 && !self.meet(state, block) {
             self.coverage[block as usize] = 1;
             self.newly_covered.push(block);

@@ -86,6 +86,23 @@ pub fn slots(input: &ProgramInput) -> Vec<Slot> {
 pub type Filled = (Vec<(String, Vec<u8>)>, Option<String>);
 
 impl Slot {
+    /// What a plain file would have of its input's bytes.
+    pub fn content<'b>(&self, bytes: &'b [u8]) -> &'b [u8] {
+        let end = if self.text { bytes.iter().position(|byte| *byte == 0) } else { None };
+        &bytes[..end.unwrap_or(bytes.len())]
+    }
+
+    /// Whether it is of this input: its bytes, their number, or what makes room for it.
+    pub fn is_of(&self, input: &str) -> bool {
+        let more = self.size.iter().map(|(name, _)| name).chain(self.with.iter().map(|(name, _)| name));
+        more.chain([&self.bytes]).any(|name| name == input)
+    }
+
+    /// Most bytes that it takes.
+    pub fn most(&self) -> usize {
+        usize::try_from(self.most).unwrap_or(usize::MAX)
+    }
+
     /// The inputs that a file of these bytes fills, and what was changed; or why it does not fit.
     pub fn fill(&self, bytes: Vec<u8>) -> Result<Filled, String> {
         let (len, Slot { name, least, most, .. }) = (bytes.len() as u64, self);

@@ -42,6 +42,10 @@ pub fn run(args: &Args) -> Result<()> {
         if seed <= args.off {
             variants.extend(PARTS.iter().map(|p| vec!["--off".to_owned(), (*p).to_owned()]));
             variants.push(vec!["--compact-above".into(), "1".into()]);
+            // A seed, whose mutants are run between paths.
+            let seed = dir.path().join("seed");
+            fs::write(&seed, [0, 0])?;
+            variants.push(vec!["--seed".into(), format!("in={}", seed.display())]);
         }
         for options in variants {
             let found = explored(&source, &options)?;

@@ -4,6 +4,7 @@
 //! ([`pressure`]) and flips whose queries are hard ([`hard`]).
 
 mod hard;
+mod inputs;
 mod pressure;
 mod seeds;
 mod toward;
@@ -11,6 +12,7 @@ mod toward;
 use std::collections::BTreeMap;
 use std::rc::Rc;
 
+use rustc_hash::FxHashMap;
 use wryneck_expr::{ExprId, Remap};
 
 use crate::explore::search::{Candidate, ItemId, Searcher};
@@ -58,11 +60,15 @@ pub(crate) struct Adopted {
 pub struct Frontier {
     search: Box<dyn Searcher>,
     items: BTreeMap<ItemId, Item>,
+    /// Items by their leaves in the tree of paths, if given inputs are looked for there.
+    at_leaf: FxHashMap<u32, ItemId>,
     next_id: ItemId,
     pressure: pressure::Pressure,
     seeds: seeds::Seeds,
     toward: toward::Toward,
     hard: hard::Hard,
+    /// Of the path that ran last ([`Candidate::leads_on`]).
+    leads_on: bool,
 }
 
 impl Held {
@@ -108,7 +114,7 @@ impl Item {
             depth,
             node,
             instructions,
-            of_seed: false,
+            leads_on: false,
             paused: false,
             urgent: false,
             calls: Rc::default(),
@@ -140,11 +146,13 @@ impl Frontier {
         Frontier {
             search,
             items: BTreeMap::new(),
+            at_leaf: FxHashMap::default(),
             next_id: hard::FIRST,
             pressure: pressure::Pressure::default(),
             seeds: seeds::Seeds::default(),
             toward: toward::Toward::default(),
             hard: hard::Hard::default(),
+            leads_on: false,
         }
     }
 
@@ -156,24 +164,33 @@ impl Frontier {
 
     pub(crate) fn add(&mut self, core: &mut Core, item: Item) {
         if let Item::Flip(Flip { given_up: given_up @ 1.., .. }) = item {
-            self.items.insert(self.hard.add(given_up), item);
+            let id = self.hard.add(given_up);
+            self.insert(core, id, item);
             return;
         }
         let mut candidate = item.candidate();
         if let Some(flip) = item.flip() {
-            candidate.of_seed = self.seeds.is_running();
+            candidate.leads_on = self.leads_on;
             candidate.urgent = is_urgent(core, flip);
         }
         candidate.calls = toward::calls_around(core, &item);
         let id = self.next_id;
         self.next_id += 1;
         self.search.add(id, &candidate);
+        self.insert(core, id, item);
+    }
+
+    fn insert(&mut self, core: &Core, id: ItemId, item: Item) {
+        if core.tree.remembers() {
+            self.at_leaf.insert(item.node(), id);
+        }
         self.items.insert(id, item);
     }
 
     /// Takes an item out.
     pub(crate) fn take(&mut self, id: ItemId) -> Option<Item> {
         let item = self.items.remove(&id)?;
+        self.at_leaf.remove(&item.node());
         match item {
             Item::Flip(Flip { given_up: given_up @ 1.., .. }) => self.hard.remove(given_up, id),
             _ => self.search.remove(id),
@@ -215,6 +232,11 @@ impl Frontier {
 
     pub(crate) fn items(&self) -> impl Iterator<Item = &Item> {
         self.items.values()
+    }
+
+    /// A path has run; what it leaves comes next.
+    pub(crate) fn note_run(&mut self, state: &State) {
+        self.leads_on = self.seeds.is_running() || state.covers_new;
     }
 
     /// A block was entered for the first time.

@@ -1,16 +1,16 @@
 //! Seeds: inputs whose paths are run before all others, for at most `MOST_TURNS` batches each.
 //!
-//! The first seed's path begins at the root. Every input belongs to one leaf of the tree of paths. A later seed's path begins at its
-//! pending leaf, with the seed as its model. So no path is run twice, and the solver is not asked. If the leaf is finished, an earlier path
-//! was that of the seed. Some choices do not depend on the model, such as the object that a pointer leads to. Such a choice may take
+//! The first seed's path begins at the root, a later one's at its leaf ([`super::inputs`]). If the leaf is finished, an earlier path was
+//! that of the seed. Some choices do not depend on the model, such as the object that a pointer leads to. Such a choice may take
 //! another path than the seed's. The seed's path then continues at the flip that the choice recorded.
 
 use std::collections::VecDeque;
 
-use wryneck_expr::{ExprId, Model};
+use wryneck_expr::Model;
 
-use super::{Frontier, Item, ItemId};
-use crate::step::core::{Checked, Core, Ended};
+use super::inputs::Placed;
+use super::{Frontier, ItemId};
+use crate::step::core::{Core, Ended};
 use crate::step::seed::values;
 
 /// What became of a seed.
@@ -34,9 +34,10 @@ const MOST_TURNS: u32 = 64;
 /// The seeds of an exploration.
 #[derive(Default)]
 pub(super) struct Seeds {
-    waiting: VecDeque<(u32, Model)>,
+    /// By number; mutants that became seeds have none.
+    waiting: VecDeque<(Option<u32>, Model)>,
     /// The one whose path runs, and how often it was selected.
-    current: Option<(u32, Model, u32)>,
+    current: Option<(Option<u32>, Model, u32)>,
     ends: Vec<SeedEnd>,
 }
 
@@ -46,7 +47,7 @@ impl Seeds {
     }
 
     fn end(&mut self, how: SeedEnd) {
-        if let Some((number, ..)) = self.current.take() {
+        if let Some((Some(number), ..)) = self.current.take() {
             self.ends[number as usize] = how;
         }
     }
@@ -56,11 +57,15 @@ impl Frontier {
     /// One more seed: values of bytes by the names of the inputs that they are in; other bytes are 0. Before it starts. Seeds are numbered from 0
     /// in this order.
     pub(crate) fn add_seed(&mut self, core: &mut Core, inputs: &[(String, Vec<u8>)]) {
-        let all: Vec<_> = inputs.iter().flat_map(|(name, bytes)| values(&mut core.pool, name, bytes)).collect();
-        let number = self.seeds.ends.len() as u32;
-        self.seeds.waiting.push_back((number, Model::empty().with(&all)));
+        self.add_input(core, Some(self.seeds.ends.len() as u32), inputs);
         self.seeds.ends.push(SeedEnd::Waits);
         core.tree.remember();
+    }
+
+    /// One more input whose path comes first; one that a mutant gave ([`crate::explore::fuzz`]) has no number.
+    pub(crate) fn add_input(&mut self, core: &mut Core, number: Option<u32>, inputs: &[(String, Vec<u8>)]) {
+        let all: Vec<_> = inputs.iter().flat_map(|(name, bytes)| values(&mut core.pool, name, bytes)).collect();
+        self.seeds.waiting.push_back((number, Model::empty().with(&all)));
     }
 
     /// What became of the seeds, by number.
@@ -82,28 +87,11 @@ impl Frontier {
                 self.seeds.end(SeedEnd::Long);
                 continue;
             }
-            let leaf = core.tree.find(|cond| core.eval.holds(&core.pool, cond, &model));
-            let item = leaf.and_then(|leaf| self.items.iter_mut().find(|(_, item)| item.node() == leaf));
-            let Some((id, item)) = item else {
-                self.seeds.end(if turns == 1 { SeedEnd::Known } else { SeedEnd::Excluded });
-                continue;
-            };
-            let mut holds = |cond: ExprId| core.eval.holds(&core.pool, cond, &model);
-            let fits = match &*item {
-                Item::Flip(flip) => holds(flip.cond) && flip.path.constraints().into_iter().all(&mut holds),
-                Item::Paused(state) => state.path.constraints().into_iter().all(&mut holds),
-                Item::Held(_) | Item::Job(_) => false,
-            };
-            if !fits {
-                self.seeds.end(SeedEnd::Excluded);
-                continue;
+            match self.place(core, &model).0 {
+                Placed::Pending(id) => return Some(id),
+                Placed::Finished => self.seeds.end(if turns == 1 { SeedEnd::Known } else { SeedEnd::Excluded }),
+                Placed::Excluded => self.seeds.end(SeedEnd::Excluded),
             }
-            match item {
-                Item::Flip(flip) => (flip.model, flip.checked) = (model, Checked::Feasible),
-                Item::Paused(state) => state.model = model,
-                Item::Held(_) | Item::Job(_) => {}
-            }
-            return Some(*id);
         }
     }
 
@@ -115,6 +103,6 @@ impl Frontier {
         if follows {
             self.seeds.end(SeedEnd::Ran);
         }
-        follows.then_some(number)
+        number.filter(|_| follows)
     }
 }

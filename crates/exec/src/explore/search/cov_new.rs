@@ -124,7 +124,7 @@ mod tests {
 
     fn flip(block: u32) -> Candidate {
         let (pos, calls) = (CodePos::default(), std::rc::Rc::default());
-        Candidate { block: Some(block), pos, depth: 0, node: 0, instructions: 0, of_seed: false, paused: false, urgent: false, calls }
+        Candidate { block: Some(block), pos, depth: 0, node: 0, instructions: 0, leads_on: false, paused: false, urgent: false, calls }
     }
 
     #[test]

@@ -1,5 +1,5 @@
 //! Distance to uncovered: selects the flip whose block is the fewest blocks away from an uncovered block, by static control flow and
-//! direct calls.
+//! direct calls. Each item that was taken makes its block one block farther, since a way in the control flow may be none of the program.
 //!
 //! New coverage makes the distances stale. They are computed again at most once per 64 selections.
 
@@ -18,7 +18,7 @@ pub struct Distance {
     /// The block that each item leads to.
     items: FxHashMap<ItemId, u32>,
     blocks: FxHashMap<u32, Leads>,
-    /// Blocks that items lead to, by distance and by how often one of their items was taken: of a corpus there are a million items.
+    /// Blocks that items lead to, by [`Distance::rank`]: of a corpus there are a million items.
     order: BTreeSet<(u32, u32, u32)>,
 }
 
@@ -51,13 +51,18 @@ impl Distance {
         let uncovered = (0..view.coverage.len() as u32).filter(|b| view.coverage[*b as usize] == 0);
         self.distance = self.graph.distances(uncovered);
         let alive = self.blocks.iter().filter(|(_, leads)| !leads.items.is_empty());
-        self.order = alive.map(|(block, leads)| (self.of(*block), leads.taken, *block)).collect();
+        self.order = alive.map(|(block, leads)| self.rank(*block, leads.taken)).collect();
         (self.stale, self.selections) = (false, 0);
     }
 
     fn of(&self, block: u32) -> u32 {
         // Blocks lowered since the distances were computed are new.
         self.distance.get(block as usize).copied().unwrap_or(0)
+    }
+
+    /// Where a block stands: the nearest first, and of these the one of which the fewest items were taken.
+    fn rank(&self, block: u32, taken: u32) -> (u32, u32, u32) {
+        (self.of(block).saturating_add(taken), taken, block)
     }
 
     /// The nearest item, with its distance; `u32::MAX`: it leads to nothing uncovered that is known.
@@ -75,20 +80,20 @@ impl Searcher for Distance {
     fn add(&mut self, id: ItemId, item: &Candidate) {
         let block = item.block.unwrap_or(0);
         self.items.insert(id, block);
-        let distance = self.of(block);
         let leads = self.blocks.entry(block).or_default();
         leads.items.insert(id);
-        self.order.insert((distance, leads.taken, block));
+        let taken = leads.taken;
+        self.order.insert(self.rank(block, taken));
     }
     fn remove(&mut self, id: ItemId) {
         let Some(block) = self.items.remove(&id) else { return };
-        let distance = self.of(block);
         let Some(leads) = self.blocks.get_mut(&block) else { return };
         leads.items.remove(&id);
-        self.order.remove(&(distance, leads.taken, block));
         leads.taken += 1;
-        if !leads.items.is_empty() {
-            self.order.insert((distance, leads.taken, block));
+        let (taken, is_left) = (leads.taken, !leads.items.is_empty());
+        self.order.remove(&self.rank(block, taken - 1));
+        if is_left {
+            self.order.insert(self.rank(block, taken));
         }
     }
     fn select(&mut self, view: &View<'_>) -> Option<ItemId> {

@@ -32,8 +32,8 @@ pub struct Candidate {
     /// Its leaf in the tree of paths.
     pub node: u32,
     pub instructions: u64,
-    /// Left by the path of a seed.
-    pub of_seed: bool,
+    /// Left by the path of a seed, or by one that entered new code.
+    pub leads_on: bool,
     /// A path that used up its batch.
     pub paused: bool,
     /// Its condition reads input that [`Config::urgent`](crate::Config) names.

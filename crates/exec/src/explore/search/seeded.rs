@@ -1,13 +1,14 @@
-//! After seeds: selects flips on the seeds' paths first, nearest to uncovered code first. Then it uses another searcher.
+//! After seeds: selects flips of the seeds' paths and of those that entered new code, nearest to uncovered code first, in turns with another
+//! searcher.
 //!
-//! A flip that leads to an uncovered block is selected at once. Flips that are farther from uncovered code get every second selection. The
-//! other searcher gets the rest, so that it explores what the first flips found.
+//! A flip that leads to an uncovered block is selected at once, if few others to that block were. Flips that are farther get every second
+//! selection. The other searcher gets the rest, so that it explores what the first flips found.
 
 use super::distance::Distance;
 use super::{Candidate, ItemId, Searcher, View};
 
 pub struct Seeded {
-    /// Flips of the seeds' paths alone.
+    /// Of all items those that lead on.
     near: Distance,
     rest: Box<dyn Searcher>,
     turn: bool,
@@ -21,7 +22,7 @@ impl Seeded {
 
 impl Searcher for Seeded {
     fn add(&mut self, id: ItemId, item: &Candidate) {
-        if item.of_seed {
+        if item.leads_on {
             self.near.add(id, item);
         }
         self.rest.add(id, item);

@@ -1,0 +1,174 @@
+//! Fuzzing between paths: mutants of inputs run as numbers, and those that do something new become seeds.
+//!
+//! A solver changes as little of an input as it can, and one more round of a loop enters no new block. So a number of thirty digits is thirty
+//! flips deep, and nothing tells which of them to take. A fuzzer's mutants jump there. They run on the interpreter, without a symbol, so
+//! thousands of them cost as much as a few paths. What is new is judged as fuzzers judge it: a block, a block that is entered more often by a
+//! power of two (M. Zalewski's AFL), or a fault at another place. Inputs that enter a block that no path has entered, or fault, are run as paths, from
+//! which flips lead on; the others are only changed further. So nothing is lost by it, and what is reported has been a path.
+//!
+//! Work is counted in instructions, so the order is the same on every machine. Blocks that mutants enter do not count as covered.
+
+use rustc_hash::FxHashSet;
+use wryneck_expr::Model;
+
+use crate::explore::replay::Replayer;
+use crate::ground::image::CodePos;
+use crate::ground::path_end::PathEnd;
+use crate::step::core::Core;
+use crate::step::coverage::Hits;
+use crate::step::seed::values;
+
+/// Values of bytes by the names of the inputs that they are in; other bytes are 0.
+pub type Inputs = Vec<(String, Vec<u8>)>;
+
+/// Makes inputs of inputs.
+pub trait Mutator {
+    /// Mutants are made of this one, too.
+    fn keep(&mut self, inputs: Inputs);
+    /// `None`: there is nothing to make it of yet.
+    fn mutant(&mut self) -> Option<Inputs>;
+}
+
+/// How many mutants were run, how many of them did something new, and how many of these became seeds.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Fuzzed {
+    pub run: u64,
+    pub new: u64,
+    pub seeds: u64,
+}
+
+/// One part in so many of the work is fuzzing, and while it finds nothing for paths.
+const SHARE: u64 = 3;
+const SELDOM: u64 = 12;
+/// Instructions between two looks at the clock.
+const TURN: u64 = 1_000_000;
+/// Instructions of a run, at most; one that takes longer is forgotten.
+const MOST: u64 = 400_000;
+/// What a run costs beside its instructions.
+const RUN: u64 = 2_000;
+
+/// Runs mutants; by default there are none. Only for an exploration with seeds, whose tree of paths remembers its forks.
+#[derive(Default)]
+pub struct Fuzzer {
+    mutator: Option<Box<dyn Mutator>>,
+    /// Inputs of paths, whose blocks are not yet known as mutants see them.
+    paths: Vec<Inputs>,
+    hits: Hits,
+    /// By block: a bit for each range of numbers of entries that a run had.
+    seen: Vec<u8>,
+    faults: FxHashSet<(CodePos, &'static str)>,
+    work: u64,
+    /// The work until the last mutant that became a seed.
+    found_after: u64,
+    count: Fuzzed,
+}
+
+/// What a run has shown.
+enum Shown {
+    Nothing,
+    New,
+    /// A block that no path has entered, or a fault.
+    Path,
+}
+
+impl Fuzzer {
+    pub fn new(mutator: Box<dyn Mutator>) -> Fuzzer {
+        Fuzzer { mutator: Some(mutator), ..Fuzzer::default() }
+    }
+
+    pub(crate) fn is_on(&self) -> bool {
+        self.mutator.is_some()
+    }
+
+    pub fn count(&self) -> Fuzzed {
+        self.count
+    }
+
+    /// A path has ended; its inputs are changed, too.
+    pub(crate) fn add(&mut self, inputs: Inputs) {
+        self.paths.push(inputs);
+    }
+
+    /// Runs mutants, if they have had less than their part of the work. Gives those that are to be run as paths.
+    pub(crate) fn turn(&mut self, core: &mut Core, replayer: &Replayer) -> Vec<Inputs> {
+        let mut chosen = Vec::new();
+        let Some(mut mutator) = self.mutator.take() else { return chosen };
+        let begin = self.work;
+        while self.work - begin < TURN {
+            if let Some(inputs) = self.paths.pop() {
+                self.run(core, replayer, &inputs);
+                mutator.keep(inputs);
+                continue;
+            }
+            if self.work.saturating_mul(self.share()) > core.whole_work() + self.work {
+                break;
+            }
+            let Some(inputs) = mutator.mutant() else { break };
+            self.count.run += 1;
+            let shown = self.run(core, replayer, &inputs);
+            match shown {
+                Shown::Nothing => continue,
+                Shown::New => {}
+                Shown::Path => {
+                    self.found_after = self.work;
+                    chosen.push(inputs.clone());
+                }
+            }
+            self.count.new += 1;
+            mutator.keep(inputs);
+        }
+        self.count.seeds += chosen.len() as u64;
+        self.mutator = Some(mutator);
+        chosen
+    }
+
+    fn share(&self) -> u64 {
+        if self.work <= 2 * self.found_after + 16 * TURN { SHARE } else { SELDOM }
+    }
+
+    fn run(&mut self, core: &mut Core, replayer: &Replayer, inputs: &Inputs) -> Shown {
+        let all: Vec<_> = inputs.iter().flat_map(|(name, bytes)| values(&mut core.pool, name, bytes)).collect();
+        let (end, took) = replayer.count_blocks(core, Model::empty().with(&all), MOST, &mut self.hits);
+        self.work += took + RUN;
+        let Some((end, at)) = end else { return Shown::Nothing };
+        self.seen.resize(core.coverage.len(), 0);
+        let mut shown = Shown::Nothing;
+        for (block, count) in self.hits.drain() {
+            let (seen, bit) = (&mut self.seen[block as usize], 1 << range(count));
+            if *seen & bit != 0 {
+                continue;
+            }
+            let is_first = *seen == 0 && core.coverage[block as usize] == 0;
+            *seen |= bit;
+            shown = if is_first || matches!(shown, Shown::Path) { Shown::Path } else { Shown::New };
+        }
+        match end {
+            PathEnd::Fault(fault) if self.faults.insert((at, fault.kind.id())) => Shown::Path,
+            _ => shown,
+        }
+    }
+}
+
+/// The range that a number of entries lies in: 1, 2, 3, to 7, to 15, to 31, to 127, or more.
+fn range(count: u8) -> u32 {
+    match count {
+        0..=3 => u32::from(count.max(1)) - 1,
+        4..=7 => 3,
+        8..=15 => 4,
+        16..=31 => 5,
+        32..=127 => 6,
+        128.. => 7,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::range;
+
+    #[test]
+    fn numbers_of_entries_fall_into_eight_ranges() {
+        let first: Vec<u8> = (1..=255).filter(|count| *count == 1 || range(*count) != range(count - 1)).collect();
+        assert_eq!(first, [1, 2, 3, 4, 8, 16, 32, 128]);
+        assert_eq!((range(1), range(255)), (0, 7));
+    }
+}

@@ -1,0 +1,264 @@
+//! Mutants of the inputs of a run, in the ways that fuzzers have found to work: bytes changed, inserted, repeated, removed, copied from
+//! elsewhere or from another input, and numbers changed as text and as bits.
+//!
+//! Mutants are made of seeds, of the inputs of paths that entered a new block, and of earlier mutants. What a plain file can fill may become
+//! longer or shorter. Inputs that the program makes keep their size.
+
+use std::ops::Range;
+
+use fastrand::Rng;
+use wryneck_exec::{Inputs, Mutator};
+
+use super::slot::Slot;
+
+/// Makes mutants.
+pub struct Mutants {
+    slots: Vec<Slot>,
+    /// What mutants are made of, the newest last.
+    origins: Vec<Inputs>,
+    random: Rng,
+}
+
+/// Most changes to one input.
+const MOST_CHANGES: u32 = 5;
+/// Every second mutant is of one of so many newest origins.
+const NEWEST: usize = 32;
+/// Tries of changes until one gives an input that fits.
+const TRIES: usize = 16;
+
+impl Mutants {
+    pub fn new(slots: Vec<Slot>, seed: u64) -> Mutants {
+        Mutants { slots, origins: Vec::new(), random: Rng::with_seed(seed) }
+    }
+
+    fn origin(&mut self) -> Option<&Inputs> {
+        let count = self.origins.len();
+        let from = if self.random.bool() { count.saturating_sub(NEWEST) } else { 0 };
+        (count > 0).then(|| &self.origins[self.random.usize(from..count)])
+    }
+}
+
+impl Mutator for Mutants {
+    fn keep(&mut self, inputs: Inputs) {
+        if inputs.iter().any(|(_, bytes)| !bytes.is_empty()) {
+            self.origins.push(inputs);
+        }
+    }
+
+    fn mutant(&mut self) -> Option<Inputs> {
+        let (other, mut inputs) = (self.origin()?.clone(), self.origin()?.clone());
+        for _ in 0..TRIES {
+            let (name, bytes) = inputs[self.random.usize(..inputs.len())].clone();
+            let other = other.iter().find(|(of, _)| *of == name).map_or(&[][..], |(_, bytes)| bytes);
+            let filled = match self.slots.iter().find(|slot| slot.is_of(&name)) {
+                Some(slot) if slot.bytes == name => {
+                    let bytes = changed(&mut self.random, slot.content(&bytes), slot.content(other), slot.most());
+                    slot.fill(bytes).map_or_else(|_| Vec::new(), |(filled, _)| filled)
+                }
+                // A number of bytes, which their content tells.
+                Some(_) => continue,
+                None => {
+                    let mut new = changed(&mut self.random, &bytes, other, bytes.len());
+                    new.resize(bytes.len(), 0);
+                    vec![(name, new)]
+                }
+            };
+            if !filled.is_empty() {
+                inputs.retain(|(name, _)| filled.iter().all(|(other, _)| other != name));
+                inputs.extend(filled);
+                return Some(inputs);
+            }
+        }
+        None
+    }
+}
+
+/// A few changes of an input that may have so many bytes.
+fn changed(random: &mut Rng, bytes: &[u8], other: &[u8], most: usize) -> Vec<u8> {
+    let mut bytes = bytes.to_vec();
+    for _ in 0..random.u32(1..=MOST_CHANGES) {
+        let change = CHANGES[random.usize(..CHANGES.len())];
+        change(random, &mut bytes, other, most);
+        bytes.truncate(most);
+    }
+    bytes
+}
+
+/// A way to change an input of at most so many bytes, with another one at hand. It may leave the input as it is.
+type Change = fn(&mut Rng, &mut Vec<u8>, &[u8], usize);
+
+const CHANGES: &[Change] = &[
+    |random, bytes, _, _| set_byte(random, bytes),
+    |random, bytes, _, _| flip_bit(random, bytes),
+    |random, bytes, _, _| insert_bytes(random, bytes),
+    |random, bytes, _, most| insert_repeated(random, bytes, most),
+    |random, bytes, _, most| repeat_part(random, bytes, most),
+    |random, bytes, _, _| remove_part(random, bytes),
+    |random, bytes, _, most| copy_part(random, bytes, most),
+    take_part,
+    |random, bytes, _, _| change_number(random, bytes),
+    |random, bytes, _, _| change_bits(random, bytes),
+    |random, bytes, _, _| cut(random, bytes),
+];
+
+/// A part of so many bytes, not empty if there are any; short ones are likelier.
+fn part(random: &mut Rng, len: usize) -> Range<usize> {
+    if len == 0 {
+        return 0..0;
+    }
+    let begin = random.usize(..len);
+    let most = (len - begin).min(1 << random.u32(0..7));
+    begin..begin + random.usize(1..=most)
+}
+
+fn place(random: &mut Rng, bytes: &[u8]) -> usize {
+    random.usize(..=bytes.len())
+}
+
+fn insert(bytes: &mut Vec<u8>, at: usize, what: impl IntoIterator<Item = u8>) {
+    bytes.splice(at..at, what);
+}
+
+/// A byte that the input has, or any.
+fn byte(random: &mut Rng, bytes: &[u8]) -> u8 {
+    match random.u32(0..4) {
+        0 => random.u8(..),
+        1 => [0, 0xff, 0x7f, 0x80][random.usize(..4)],
+        _ if bytes.is_empty() => random.u8(..),
+        _ => bytes[random.usize(..bytes.len())],
+    }
+}
+
+fn set_byte(random: &mut Rng, bytes: &mut [u8]) {
+    if !bytes.is_empty() {
+        let at = random.usize(..bytes.len());
+        bytes[at] = byte(random, bytes);
+    }
+}
+
+fn flip_bit(random: &mut Rng, bytes: &mut [u8]) {
+    if !bytes.is_empty() {
+        let at = random.usize(..bytes.len());
+        bytes[at] ^= 1 << random.u32(0..8);
+    }
+}
+
+fn insert_bytes(random: &mut Rng, bytes: &mut Vec<u8>) {
+    let (at, count) = (place(random, bytes), random.usize(1..=4));
+    let new: Vec<u8> = (0..count).map(|_| byte(random, bytes)).collect();
+    insert(bytes, at, new);
+}
+
+/// One byte many times.
+fn insert_repeated(random: &mut Rng, bytes: &mut Vec<u8>, most: usize) {
+    let room = most.saturating_sub(bytes.len());
+    if room > 0 {
+        let (at, count, byte) = (place(random, bytes), random.usize(1..=room), byte(random, bytes));
+        insert(bytes, at, std::iter::repeat_n(byte, count));
+    }
+}
+
+/// A part many times, where it is.
+fn repeat_part(random: &mut Rng, bytes: &mut Vec<u8>, most: usize) {
+    let part = part(random, bytes.len());
+    let room = most.saturating_sub(bytes.len()) / part.len().max(1);
+    if room > 0 && !part.is_empty() {
+        let again = bytes[part.clone()].repeat(random.usize(1..=room));
+        insert(bytes, part.end, again);
+    }
+}
+
+fn remove_part(random: &mut Rng, bytes: &mut Vec<u8>) {
+    let part = part(random, bytes.len());
+    bytes.drain(part);
+}
+
+/// A part to another place, over what is there or between it.
+fn copy_part(random: &mut Rng, bytes: &mut Vec<u8>, most: usize) {
+    let copied = bytes[part(random, bytes.len())].to_vec();
+    put(random, bytes, &copied, most);
+}
+
+/// A part of another input.
+fn take_part(random: &mut Rng, bytes: &mut Vec<u8>, other: &[u8], most: usize) {
+    let taken = other[part(random, other.len())].to_vec();
+    put(random, bytes, &taken, most);
+}
+
+fn put(random: &mut Rng, bytes: &mut Vec<u8>, what: &[u8], most: usize) {
+    let at = place(random, bytes);
+    if random.bool() && bytes.len() + what.len() <= most {
+        return insert(bytes, at, what.iter().copied());
+    }
+    let over = at..(at + what.len()).min(bytes.len());
+    bytes.splice(over, what.iter().copied());
+}
+
+/// A decimal number in the input.
+fn change_number(random: &mut Rng, bytes: &mut Vec<u8>) {
+    let from = place(random, bytes);
+    let Some(begin) = (from..bytes.len()).find(|at| bytes[*at].is_ascii_digit()) else { return };
+    let end = (begin..bytes.len()).find(|at| !bytes[*at].is_ascii_digit()).unwrap_or(bytes.len());
+    let number = bytes[begin..end].iter().fold(0u64, |n, digit| n.wrapping_mul(10).wrapping_add(u64::from(digit - b'0')));
+    let number = match random.u32(0..6) {
+        0 => number.wrapping_add(1),
+        1 => number.wrapping_sub(1),
+        2 => number / 2,
+        3 => number.wrapping_mul(2),
+        4 => 1 << random.u32(0..64),
+        _ => random.u64(..=number.wrapping_mul(number).max(9)),
+    };
+    bytes.splice(begin..end, number.to_string().into_bytes());
+}
+
+/// A number of 1, 2, 4 or 8 bytes in either order.
+fn change_bits(random: &mut Rng, bytes: &mut [u8]) {
+    let width = 1 << random.u32(0..4);
+    if bytes.len() < width {
+        return;
+    }
+    let at = random.usize(..=bytes.len() - width);
+    let field = &mut bytes[at..at + width];
+    let is_big = random.bool();
+    if is_big {
+        field.reverse();
+    }
+    let number = field.iter().rev().fold(0u64, |n, byte| n << 8 | u64::from(*byte));
+    let number = match random.u32(0..3) {
+        0 => number.wrapping_add(random.u64(..=10)),
+        1 => number.wrapping_sub(random.u64(..=10)),
+        _ => number.wrapping_neg(),
+    };
+    field.copy_from_slice(&number.to_le_bytes()[..width]);
+    if is_big {
+        field.reverse();
+    }
+}
+
+/// The end goes.
+fn cut(random: &mut Rng, bytes: &mut Vec<u8>) {
+    bytes.truncate(place(random, bytes));
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_change_keeps_the_size_and_some_change_something() {
+        let mut random = Rng::with_seed(7);
+        for change in CHANGES {
+            let mut changed = 0;
+            for round in 0..2000 {
+                let most = random.usize(0..40);
+                let len = random.usize(0..=most);
+                let before: Vec<u8> = (0..len).map(|_| b"0123456789,[]x"[random.usize(..14)]).collect();
+                let mut bytes = before.clone();
+                change(&mut random, &mut bytes, b"other 77", most);
+                bytes.truncate(most);
+                changed += u32::from(bytes != before);
+                assert!(round < 1999 || changed > 500, "a change that changes nothing");
+            }
+        }
+    }
+}
