@@ -21,7 +21,7 @@ pub mod step;
 
 pub use engine::{Control, Explorer, Left, Outcome, Rest};
 pub use explore::frontier::SeedEnd;
-pub use explore::fuzz::{Fuzzed, Fuzzer, Inputs, Mutator};
+pub use explore::fuzz::{Fuzzed, Fuzzer, Mutator};
 pub use explore::replay::Decided;
 pub use explore::search;
 pub use ground::config::{Audit, Config};
@@ -48,6 +48,7 @@ pub use step::loops::uses::{Uses, called, sides_write, uses_of_cases, uses_of_in
 pub use step::machine::set_stack_pointer;
 pub use step::plugin::{Call, Environment, Premises, Reply, Stop, Turn, Value};
 pub use step::recorder::{Step, Trace, TracedCall};
+pub use step::seed::Inputs;
 pub use step::{
     core, cx, float, goals, heap_calls, inputs, landing, leaks, memory, plugin, pointer, processes, recorder, scratch, seed, survive,
     threads,

@@ -299,11 +299,7 @@ pub fn place(s: SourcePos) -> Place {
 
 /// The inputs of a path under its model, in the order they were made.
 pub fn inputs(ended: &Ended) -> Vec<InputValue> {
-    let value = |i: &wryneck_exec::Input| InputValue {
-        name: i.name.to_string(),
-        bytes: i.bytes.iter().map(|s| ended.model.get(*s) as u8).collect(),
-    };
-    ended.inputs.iter().map(value).collect()
+    ended.given().into_iter().map(|(name, bytes)| InputValue { name, bytes }).collect()
 }
 
 /// The name of a kind of entry, and the flag that changes it.

@@ -454,9 +454,7 @@ impl Explorer {
 
     /// Gives the searcher and the caller what a run left behind.
     fn tell(&mut self, control: &mut dyn Control) {
-        if self.fuzzer.is_on() {
-            self.core.ended.iter().filter(|ended| ended.covers_new).for_each(|ended| self.fuzzer.add(ended.given()));
-        }
+        self.core.ended.iter().for_each(|ended| self.fuzzer.note_ended(ended));
         let (relevance, subsumption, mut below) = judges(self);
         relevance.take_in(&mut below);
         for mut ended in std::mem::take(&mut below.core.ended) {

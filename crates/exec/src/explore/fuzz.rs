@@ -9,17 +9,13 @@
 //! Work is counted in instructions, so the order is the same on every machine. Blocks that mutants enter do not count as covered.
 
 use rustc_hash::FxHashSet;
-use wryneck_expr::Model;
 
 use crate::explore::replay::Replayer;
 use crate::ground::image::CodePos;
 use crate::ground::path_end::PathEnd;
-use crate::step::core::Core;
+use crate::step::core::{Core, Ended};
 use crate::step::coverage::Hits;
-use crate::step::seed::values;
-
-/// Values of bytes by the names of the inputs that they are in; other bytes are 0.
-pub type Inputs = Vec<(String, Vec<u8>)>;
+use crate::step::seed::{Inputs, model};
 
 /// Makes inputs of inputs.
 pub trait Mutator {
@@ -37,8 +33,9 @@ pub struct Fuzzed {
     pub seeds: u64,
 }
 
-/// One part in so many of the work is fuzzing, and while it finds nothing for paths.
+/// One part in so many of the work is fuzzing.
 const SHARE: u64 = 3;
+/// The same after it has found nothing for paths for a while.
 const SELDOM: u64 = 12;
 /// Instructions between two looks at the clock.
 const TURN: u64 = 1_000_000;
@@ -76,17 +73,15 @@ impl Fuzzer {
         Fuzzer { mutator: Some(mutator), ..Fuzzer::default() }
     }
 
-    pub(crate) fn is_on(&self) -> bool {
-        self.mutator.is_some()
-    }
-
     pub fn count(&self) -> Fuzzed {
         self.count
     }
 
-    /// A path has ended; its inputs are changed, too.
-    pub(crate) fn add(&mut self, inputs: Inputs) {
-        self.paths.push(inputs);
+    /// A path has ended. If it entered new code, its inputs are changed, too.
+    pub(crate) fn note_ended(&mut self, ended: &Ended) {
+        if self.mutator.is_some() && ended.covers_new {
+            self.paths.push(ended.given());
+        }
     }
 
     /// Runs mutants, if they have had less than their part of the work. Gives those that are to be run as paths.
@@ -105,8 +100,7 @@ impl Fuzzer {
             }
             let Some(inputs) = mutator.mutant() else { break };
             self.count.run += 1;
-            let shown = self.run(core, replayer, &inputs);
-            match shown {
+            match self.run(core, replayer, &inputs) {
                 Shown::Nothing => continue,
                 Shown::New => {}
                 Shown::Path => {
@@ -127,8 +121,8 @@ impl Fuzzer {
     }
 
     fn run(&mut self, core: &mut Core, replayer: &Replayer, inputs: &Inputs) -> Shown {
-        let all: Vec<_> = inputs.iter().flat_map(|(name, bytes)| values(&mut core.pool, name, bytes)).collect();
-        let (end, took) = replayer.count_blocks(core, Model::empty().with(&all), MOST, &mut self.hits);
+        let input = model(&mut core.pool, inputs);
+        let (end, took) = replayer.count_blocks(core, input, MOST, &mut self.hits);
         self.work += took + RUN;
         let Some((end, at)) = end else { return Shown::Nothing };
         self.seen.resize(core.coverage.len(), 0);

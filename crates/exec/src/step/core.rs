@@ -34,6 +34,7 @@ use crate::step::memo::Memo;
 use crate::step::plugin::{Environment, LazyInputs, Monitor};
 use crate::step::processes;
 use crate::step::recorder::Recorder;
+use crate::step::seed::Inputs;
 
 /// Shared by all paths of one exploration.
 pub struct Core {
@@ -236,7 +237,7 @@ pub struct Ended {
 
 impl Ended {
     /// The inputs that the path made, by their names, as its model has them.
-    pub fn given(&self) -> Vec<(String, Vec<u8>)> {
+    pub fn given(&self) -> Inputs {
         let bytes = |input: &Input| input.bytes.iter().map(|symbol| self.model.get(*symbol) as u8).collect();
         self.inputs.iter().map(|input| (input.name.to_string(), bytes(input))).collect()
     }

@@ -8,7 +8,7 @@
 
 use std::rc::Rc;
 
-use wryneck_expr::{ExprId, Pool, SymId};
+use wryneck_expr::{ExprId, Model, Pool, SymId};
 
 use crate::ground::prefix::Decision;
 use crate::step::core::{Core, Ended};
@@ -16,7 +16,16 @@ use crate::step::cx::{Cx, is_in};
 use crate::step::inputs;
 use crate::step::plugin::Stop;
 
-pub(crate) fn values(pool: &mut Pool, name: &str, bytes: &[u8]) -> Vec<(SymId, u64)> {
+/// Values of bytes by the names of the inputs that they are in.
+pub type Inputs = Vec<(String, Vec<u8>)>;
+
+/// The model that gives inputs these bytes, and others 0.
+pub(crate) fn model(pool: &mut Pool, inputs: &[(String, Vec<u8>)]) -> Model {
+    let all: Vec<_> = inputs.iter().flat_map(|(name, bytes)| values(pool, name, bytes)).collect();
+    Model::empty().with(&all)
+}
+
+fn values(pool: &mut Pool, name: &str, bytes: &[u8]) -> Vec<(SymId, u64)> {
     (0..).zip(bytes).map(|(i, byte)| (pool.symbol(name, i, 8), u64::from(*byte))).collect()
 }
 

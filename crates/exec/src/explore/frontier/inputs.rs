@@ -19,16 +19,12 @@ pub(super) enum Placed {
 }
 
 impl Frontier {
-    /// Finds what an input's path goes on with, which has the input as its model from now on. With it: how many conditions were evaluated.
-    pub(super) fn place(&mut self, core: &mut Core, model: &Model) -> (Placed, u64) {
-        let mut evaluated = 0;
+    /// Finds what an input's path goes on with, which has the input as its model from now on.
+    pub(super) fn place(&mut self, core: &mut Core, model: &Model) -> Placed {
         let Core { tree, eval, pool, .. } = core;
-        let mut holds = |cond: ExprId| {
-            evaluated += 1;
-            eval.holds(pool, cond, model)
-        };
+        let mut holds = |cond: ExprId| eval.holds(pool, cond, model);
         let id = tree.find(&mut holds).and_then(|leaf| self.at_leaf.get(&leaf).copied());
-        let placed = match id.and_then(|id| Some((id, self.items.get_mut(&id)?))) {
+        match id.and_then(|id| Some((id, self.items.get_mut(&id)?))) {
             None => Placed::Finished,
             Some((id, Item::Flip(flip))) if holds(flip.cond) && flip.path.constraints().into_iter().all(&mut holds) => {
                 (flip.model, flip.checked) = (model.clone(), Checked::Feasible);
@@ -39,7 +35,6 @@ impl Frontier {
                 Placed::Pending(id)
             }
             Some(_) => Placed::Excluded,
-        };
-        (placed, evaluated)
+        }
     }
 }

@@ -11,7 +11,7 @@ use wryneck_expr::Model;
 use super::inputs::Placed;
 use super::{Frontier, ItemId};
 use crate::step::core::{Core, Ended};
-use crate::step::seed::values;
+use crate::step::seed::model;
 
 /// What became of a seed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -64,8 +64,7 @@ impl Frontier {
 
     /// One more input whose path comes first; one that a mutant gave ([`crate::explore::fuzz`]) has no number.
     pub(crate) fn add_input(&mut self, core: &mut Core, number: Option<u32>, inputs: &[(String, Vec<u8>)]) {
-        let all: Vec<_> = inputs.iter().flat_map(|(name, bytes)| values(&mut core.pool, name, bytes)).collect();
-        self.seeds.waiting.push_back((number, Model::empty().with(&all)));
+        self.seeds.waiting.push_back((number, model(&mut core.pool, inputs)));
     }
 
     /// What became of the seeds, by number.
@@ -87,7 +86,7 @@ impl Frontier {
                 self.seeds.end(SeedEnd::Long);
                 continue;
             }
-            match self.place(core, &model).0 {
+            match self.place(core, &model) {
                 Placed::Pending(id) => return Some(id),
                 Placed::Finished => self.seeds.end(if turns == 1 { SeedEnd::Known } else { SeedEnd::Excluded }),
                 Placed::Excluded => self.seeds.end(SeedEnd::Excluded),
