@@ -193,6 +193,20 @@ fn mutants_of_seeds_are_run_between_paths() {
     assert!(found(&with) && !found(&without), "{with} {without}");
 }
 
+/// A mutant that runs long is cut off and forgotten; what it entered is not the next one's.
+#[test]
+fn mutants_that_run_long_are_cut_off() {
+    let place = Place::new();
+    let source = b"#include <unistd.h>\nint main(void) {\n  char text[4];\n  int n = read(0, text, sizeof text);\n  \
+          if (n == 3) for (volatile int i = 0; i < 100000; i++);\n  return n > 1 && text[1] == 'b';\n}\n";
+    place.put("long.c", source);
+    place.put("seed", b"aa");
+    let seeds = |words: &[&str]| place.run(&[&["--seed", "seed"], words, &["long.c", "--sym-stdin", "0-4"]].concat()).0;
+    let (with, without) = (seeds(&[]), seeds(&["--off", "mutants"]));
+    assert_eq!(with["totals"]["paths"], without["totals"]["paths"]);
+    assert!(notes(&with).contains("mutants of inputs"), "{with}");
+}
+
 #[test]
 fn seeds_that_cannot_be_used_are_named() {
     let place = Place::new();

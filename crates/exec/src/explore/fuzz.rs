@@ -124,10 +124,14 @@ impl Fuzzer {
         let input = model(&mut core.pool, inputs);
         let (end, took) = replayer.count_blocks(core, input, MOST, &mut self.hits);
         self.work += took + RUN;
-        let Some((end, at)) = end else { return Shown::Nothing };
+        let entered = self.hits.drain();
+        let Some((end, at)) = end else {
+            entered.for_each(drop);
+            return Shown::Nothing;
+        };
         self.seen.resize(core.coverage.len(), 0);
         let mut shown = Shown::Nothing;
-        for (block, count) in self.hits.drain() {
+        for (block, count) in entered {
             let (seen, bit) = (&mut self.seen[block as usize], 1 << range(count));
             if *seen & bit != 0 {
                 continue;

@@ -22,6 +22,7 @@ pub struct Hits {
 impl Core {
     /// Entries of blocks are counted, and what paths have covered stays as it is, until [`Core::end_counting`].
     pub(crate) fn begin_counting(&mut self, hits: &mut Hits) {
+        debug_assert!(hits.entered.is_empty(), "what an earlier run entered is not this one's");
         let mut blank = mem::take(&mut hits.blank);
         blank.grow(self.image.blocks);
         let covered = mem::replace(&mut self.coverage, blank);
@@ -50,7 +51,7 @@ impl Hits {
         *count = count.saturating_add(1);
     }
 
-    /// Takes out the blocks that were entered, and how often.
+    /// Takes out the blocks that were entered, and how often. To be read to its end.
     pub(crate) fn drain(&mut self) -> impl Iterator<Item = (u32, u8)> {
         let Hits { counts, entered, .. } = self;
         entered.drain(..).map(|block| (block, mem::take(&mut counts[block as usize])))
