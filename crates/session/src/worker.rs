@@ -155,7 +155,7 @@ impl Worker {
         let config = wryneck_exec::Config {
             max_memory: plan.max_memory / 2,
             machine_code: code.is_some(),
-            compare_whole: plan.compare_whole && !plan.find.is_empty(),
+            compare_whole: plan.compare_whole && (!plan.find.is_empty() || !plan.seeds.is_empty()),
             ..plan.config.clone()
         };
         let solver = solver(plan, place.memory, solver_time.clone())?;

@@ -455,6 +455,7 @@ impl Explorer {
     /// Gives the searcher and the caller what a run left behind.
     fn tell(&mut self, control: &mut dyn Control) {
         self.core.ended.iter().for_each(|ended| self.fuzzer.note_ended(ended));
+        self.fuzzer.note_covered(&self.core.newly_covered);
         let (relevance, subsumption, mut below) = judges(self);
         relevance.take_in(&mut below);
         for mut ended in std::mem::take(&mut below.core.ended) {

@@ -33,10 +33,13 @@ pub struct Fuzzed {
     pub seeds: u64,
 }
 
-/// One part in so many of the work is fuzzing.
-const SHARE: u64 = 3;
-/// The same after it has found nothing for paths for a while.
-const SELDOM: u64 = 12;
+/// The least and the most part of the work that is fuzzing, in 16ths.
+const PARTS: (u64, u64) = (1, 12);
+/// The work after which what was found before counts half.
+const LATELY: u64 = 128_000_000;
+/// Work that both ways are taken to have had at the beginning, and what they have found by it, in [`FOUND`]s: nobody knows yet which is better.
+const AT_FIRST: u64 = LATELY / 4;
+const FOUND: u64 = 1000;
 /// Instructions between two looks at the clock.
 const TURN: u64 = 1_000_000;
 /// Instructions of a run, at most; one that takes longer is forgotten.
@@ -55,9 +58,38 @@ pub struct Fuzzer {
     seen: Vec<u8>,
     faults: FxHashSet<(CodePos, &'static str)>,
     work: u64,
-    /// The work until the last mutant that became a seed.
-    found_after: u64,
+    /// Work that mutants may take until paths have their turn.
+    credit: u64,
+    /// The work of paths, when it was looked at last.
+    of_paths: u64,
+    mutants: Yield,
+    /// Of paths, but for those whose code a mutant had entered before.
+    ran: Yield,
     count: Fuzzed,
+}
+
+/// How often one of the two ways found new code lately, and the work that this took.
+#[derive(Clone, Copy, Default)]
+struct Yield {
+    found: u64,
+    work: u64,
+}
+
+impl Yield {
+    fn note(&mut self, finds: bool, work: u64) {
+        self.found += if finds { FOUND } else { 0 };
+        self.work += work;
+        if self.work > LATELY {
+            (self.found, self.work) = (self.found / 2, self.work / 2);
+        }
+    }
+
+    /// The part of this way, in 16ths, if the other has this yield: as their finds for the same work.
+    fn part(self, other: Yield) -> u64 {
+        let weight = |one: Yield, other: Yield| u128::from(one.found + FOUND) * u128::from(other.work + AT_FIRST);
+        let (mine, theirs) = (weight(self, other), weight(other, self));
+        u64::try_from(16 * mine / (mine + theirs)).unwrap_or(PARTS.1).clamp(PARTS.0, PARTS.1)
+    }
 }
 
 /// What a run has shown.
@@ -84,10 +116,19 @@ impl Fuzzer {
         }
     }
 
+    /// Paths have worked: mutants may work in proportion.
+    fn give_credit(&mut self, of_paths: u64) {
+        let work = of_paths - std::mem::replace(&mut self.of_paths, of_paths);
+        self.ran.note(false, work);
+        let part = self.mutants.part(self.ran);
+        self.credit += work * part / (16 - part);
+    }
+
     /// Runs mutants, if they have had less than their part of the work. Gives those that are to be run as paths.
     pub(crate) fn turn(&mut self, core: &mut Core, replayer: &Replayer) -> Vec<Inputs> {
         let mut chosen = Vec::new();
         let Some(mut mutator) = self.mutator.take() else { return chosen };
+        self.give_credit(core.whole_work());
         let begin = self.work;
         while self.work - begin < TURN {
             if let Some(inputs) = self.paths.pop() {
@@ -95,16 +136,20 @@ impl Fuzzer {
                 mutator.keep(inputs);
                 continue;
             }
-            if self.work.saturating_mul(self.share()) > core.whole_work() + self.work {
+            if self.credit == 0 {
                 break;
             }
             let Some(inputs) = mutator.mutant() else { break };
             self.count.run += 1;
-            match self.run(core, replayer, &inputs) {
+            let before = self.work;
+            let shown = self.run(core, replayer, &inputs);
+            let took = self.work - before;
+            self.credit = self.credit.saturating_sub(took);
+            self.mutants.note(matches!(shown, Shown::Path), took);
+            match shown {
                 Shown::Nothing => continue,
                 Shown::New => {}
                 Shown::Path => {
-                    self.found_after = self.work;
                     chosen.push(inputs.clone());
                 }
             }
@@ -116,8 +161,12 @@ impl Fuzzer {
         chosen
     }
 
-    fn share(&self) -> u64 {
-        if self.work <= 2 * self.found_after + 16 * TURN { SHARE } else { SELDOM }
+    /// A path has entered these blocks first.
+    pub(crate) fn note_covered(&mut self, blocks: &[u32]) {
+        let is_new = |block: &u32| self.seen.get(*block as usize).is_none_or(|seen| *seen == 0);
+        if blocks.iter().any(is_new) {
+            self.ran.note(true, 0);
+        }
     }
 
     fn run(&mut self, core: &mut Core, replayer: &Replayer, inputs: &Inputs) -> Shown {

@@ -268,6 +268,8 @@ pub struct Stats {
 
 /// Instructions that a decision counts as in a batch: a path that decides in an endless loop gives others their turn.
 const DECISION: u64 = 10_000;
+/// What it takes, about.
+const DECIDED: u64 = 1_000;
 /// The same of the SAT solver's work, about by the time it takes: so does a path of hard queries.
 const CONFLICT: u64 = 2_000;
 const PROPAGATION: u64 = 15;
@@ -405,9 +407,10 @@ impl Core {
         self.stats.work() + of_solver.iter().map(|(weight, count)| weight * count).sum::<u64>()
     }
 
-    /// [`Core::work`], with that of the solver's other stages. Batches leave that out: it depends on what is cached.
+    /// All work so far, in instructions, by the time that it takes: with the solver's other stages, which batches leave out, since their work
+    /// depends on what is cached.
     pub(crate) fn whole_work(&self) -> u64 {
-        self.work() + VECTOR * self.solver.vectors()
+        self.work() - (DECISION - DECIDED) * self.stats.decisions + VECTOR * self.solver.vectors()
     }
 
     /// Marks a block as entered.
