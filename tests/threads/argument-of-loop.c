@@ -1,4 +1,4 @@
-//@ frontend: bitcode, executables have one thread
+//@ frontend: bitcode x86_64
 //@ options: --schedules 0
 // Each thread is given the address of the loop's counter.
 #include <assert.h>
@@ -9,7 +9,7 @@ static void *run(void *p) {
 #ifdef FIXED
   seen[(long)p]++;
 #else
-  seen[*(int *)p]++;  //~ FAULT data-race: read of 4 bytes at `i` (4 bytes) by thread 1, and write by the main thread
+  seen[*(int *)p]++;  //~ FAULT data-race: read of 4 bytes at `i` (4 bytes) by thread 1, and write by the main thread  //~ NOT x86_64 -O0: a move may be meant to be atomic  //~ ONLY x86_64 -O0 FAULT out-of-bounds-read: of `seen`
 #endif
   return 0;
 }

@@ -1,4 +1,4 @@
-//@ frontend: bitcode, executables have one thread
+//@ frontend: bitcode x86_64
 //@ options: --schedules 1
 // The balance is read under the mutex and written under it, but not in one go.
 #include <assert.h>

@@ -1,4 +1,4 @@
-//@ frontend: bitcode, executables have one thread
+//@ frontend: bitcode x86_64
 //@ options: --schedules 0
 // A barrier for one thread more than there are.
 #include <pthread.h>

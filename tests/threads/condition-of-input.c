@@ -1,4 +1,4 @@
-//@ frontend: bitcode, executables have one thread
+//@ frontend: bitcode x86_64
 //@ options: --schedules 0
 //@ args: --sym-arg 1
 // For one argument the thread leaves without the signal.

@@ -1,4 +1,4 @@
-//@ frontend: bitcode, executables have one thread
+//@ frontend: bitcode x86_64
 //@ options: --schedules 0
 //@ args: --sym-arg 1
 // An early return leaves the mutex locked, for one argument.

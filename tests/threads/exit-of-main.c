@@ -1,4 +1,4 @@
-//@ frontend: bitcode, executables have one thread
+//@ frontend: bitcode x86_64
 //@ options: --schedules 1
 // The main thread ends by `pthread_exit` while another waits for what it keeps.
 #include <pthread.h>

@@ -1,4 +1,4 @@
-//@ frontend: bitcode, executables have one thread
+//@ frontend: bitcode x86_64
 //@ options: --schedules 0
 // The destructor of a key is `free`, which frees what another thread still reads.
 #include <pthread.h>

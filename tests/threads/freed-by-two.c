@@ -1,4 +1,4 @@
-//@ frontend: bitcode, executables have one thread
+//@ frontend: bitcode x86_64
 //@ options: --schedules 1
 // Two threads free a buffer if it is there; the look and the call are two steps.
 #include <pthread.h>

@@ -1,4 +1,4 @@
-//@ frontend: bitcode, executables have one thread
+//@ frontend: bitcode x86_64
 //@ options: --schedules 1
 // A thread waits for the end of the one that waits for it.
 #include <pthread.h>

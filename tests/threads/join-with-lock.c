@@ -1,4 +1,4 @@
-//@ frontend: bitcode, executables have one thread
+//@ frontend: bitcode x86_64
 //@ options: --schedules 1
 // A thread is joined by one that holds the mutex it needs.
 #include <pthread.h>

@@ -1,4 +1,4 @@
-//@ frontend: bitcode, executables have one thread
+//@ frontend: bitcode x86_64
 //@ options: --schedules 1
 // Two mutexes, taken in two orders.
 #include <pthread.h>

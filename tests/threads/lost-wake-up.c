@@ -1,4 +1,4 @@
-//@ frontend: bitcode, executables have one thread
+//@ frontend: bitcode x86_64
 //@ options: --schedules 1
 // The flag is looked at outside of the mutex: the signal may come before the wait.
 #include <pthread.h>

@@ -1,4 +1,4 @@
-//@ frontend: bitcode, executables have one thread
+//@ frontend: bitcode x86_64
 //@ args: --sym-arg 1
 //@ options: --schedules 0
 // A recursion takes its mutex again.

@@ -1,4 +1,4 @@
-//@ frontend: bitcode, executables have one thread
+//@ frontend: bitcode x86_64
 //@ options: --schedules 1
 // Two conditions of one mutex; the wrong one is signalled.
 #include <pthread.h>

@@ -1,4 +1,4 @@
-//@ frontend: bitcode, executables have one thread
+//@ frontend: bitcode x86_64
 //@ options: --schedules 2
 // Three philosophers each take the fork at their left, then the one at their right.
 #include <pthread.h>

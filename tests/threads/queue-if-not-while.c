@@ -1,4 +1,4 @@
-//@ frontend: bitcode, executables have one thread
+//@ frontend: bitcode x86_64
 //@ options: --schedules 3
 // `if` instead of `while`: another consumer takes the item first.
 #include <assert.h>

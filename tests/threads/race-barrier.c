@@ -1,4 +1,4 @@
-//@ frontend: bitcode, executables have one thread
+//@ frontend: bitcode, machine code does not tell which accesses are meant to be atomic
 //@ options: --schedules 0
 // Phases that a barrier parts, and one step behind the last.
 #include <pthread.h>

@@ -1,4 +1,4 @@
-//@ frontend: bitcode, executables have one thread
+//@ frontend: bitcode, at -O2 the two front ends give the race to two lines of one expression
 //@ options: --schedules 0
 // Two threads count without a lock.
 #include <pthread.h>

@@ -1,4 +1,4 @@
-//@ frontend: bitcode, executables have one thread
+//@ frontend: bitcode, machine code does not tell which accesses are meant to be atomic
 //@ options: --schedules 0
 // What is ready is told by a plain variable.
 #include <pthread.h>

@@ -1,11 +1,11 @@
-//@ frontend: bitcode, executables have one thread
+//@ frontend: bitcode x86_64
 //@ options: --schedules 0
 // A flag is written atomically and read as a plain variable.
 #include <pthread.h>
 #include <stdatomic.h>
 static int flag;
 static void *run(void *p) {
-  __atomic_store_n(&flag, 1, __ATOMIC_SEQ_CST);  //~ FAULT data-race: at `flag`
+  __atomic_store_n(&flag, 1, __ATOMIC_SEQ_CST);  //~ FAULT data-race: at `flag`  //~ NOT x86_64 -O0: a move may be meant to be atomic
   return p;
 }
 int main(void) {

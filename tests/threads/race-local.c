@@ -1,4 +1,4 @@
-//@ frontend: bitcode, executables have one thread
+//@ frontend: bitcode, machine code does not tell which accesses are meant to be atomic
 //@ options: --schedules 0
 // A local variable is the thread's, and its owner goes on with it.
 #include <pthread.h>

@@ -1,4 +1,4 @@
-//@ frontend: bitcode, executables have one thread
+//@ frontend: bitcode, machine code does not tell which accesses are meant to be atomic
 //@ options: --schedules 0
 // Bytes of one word are different places; bits of one byte are not.
 #include <pthread.h>

@@ -1,4 +1,4 @@
-//@ frontend: bitcode, executables have one thread
+//@ frontend: bitcode, at -O2 the two front ends give the race to two lines of one expression
 //@ options: --schedules 0
 // Each worker has its own sum, but two share one by a wrong index.
 #include <pthread.h>

@@ -1,4 +1,4 @@
-//@ frontend: bitcode, executables have one thread
+//@ frontend: bitcode, machine code does not tell which accesses are meant to be atomic
 //@ options: --schedules 0
 // Two threads access a variable between two rounds of a barrier.
 #include <pthread.h>

@@ -1,4 +1,4 @@
-//@ frontend: bitcode, executables have one thread
+//@ frontend: bitcode x86_64
 //@ options: --schedules 0
 // Each thread has a lock, but not the same.
 #include <pthread.h>
@@ -11,7 +11,7 @@ static void *run(void *p) {
   pthread_mutex_t *m = p ? &a : &b;
 #endif
   pthread_mutex_lock(m);
-  sum += 5;  //~ FAULT data-race: read of 8 bytes at `sum` (8 bytes) by thread 2, and write by thread 1
+  sum += 5;  //~ FAULT data-race: read of 8 bytes at `sum` (8 bytes) by thread 2, and write by thread 1  //~ NOT x86_64 -O0: a move may be meant to be atomic
   pthread_mutex_unlock(m);
   return 0;
 }

@@ -1,4 +1,4 @@
-//@ frontend: bitcode, executables have one thread
+//@ frontend: bitcode x86_64
 //@ options: --schedules 1
 // A reader takes a lock for reading, and waits with it for a writer.
 #include <pthread.h>

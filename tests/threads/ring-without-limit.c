@@ -1,4 +1,4 @@
-//@ frontend: bitcode, executables have one thread
+//@ frontend: bitcode x86_64
 //@ options: --schedules 2
 // A ring of two places whose writer never waits for the reader.
 #include <pthread.h>
@@ -11,7 +11,7 @@ static void *put(void *p) {
 #ifdef FIXED
     while (used == 2) pthread_cond_wait(&c, &m);
 #endif
-    ring[used++] = i;  //~ FAULT out-of-bounds-write: offset 8 of `ring`
+    ring[used++] = i;  //~ FAULT out-of-bounds-write: offset 8 of `ring`  //~ NOT x86_64 -O2: in optimised code no address tells its variable
     pthread_cond_broadcast(&c);
     pthread_mutex_unlock(&m);
   }

@@ -1,4 +1,4 @@
-//@ frontend: bitcode, executables have one thread
+//@ frontend: bitcode x86_64
 //@ options: --schedules 0
 // A thread reads what the main thread has set in its own variable.
 #include <assert.h>

@@ -1,4 +1,4 @@
-//@ frontend: bitcode, executables have one thread
+//@ frontend: bitcode x86_64
 //@ options: --schedules 2
 // Three threads and three mutexes, each held while the next is waited for.
 #include <pthread.h>

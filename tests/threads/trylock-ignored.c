@@ -1,4 +1,4 @@
-//@ frontend: bitcode, executables have one thread
+//@ frontend: bitcode x86_64
 //@ options: --schedules 1
 // That the mutex was not to be had is not looked at.
 #include <pthread.h>

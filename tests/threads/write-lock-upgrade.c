@@ -1,4 +1,4 @@
-//@ frontend: bitcode, executables have one thread
+//@ frontend: bitcode x86_64
 //@ options: --schedules 2
 // Two readers both want to write, and keep reading meanwhile.
 #include <pthread.h>

@@ -79,3 +79,74 @@ fn a_schedule_that_does_not_fit_is_no_verdict() {
     let replayed = said(folder.path(), &["replay", "--json", "out/test000001.ktest"]);
     assert_eq!(replayed["tests"][0]["why"], "fewer threads can go on than the test says `schedule`", "{replayed}");
 }
+
+/// What a run says of a program of C as an executable, built by `musl-gcc` with these flags.
+#[track_caller]
+fn of_executable(text: &str, flags: &[&str], options: &[&str]) -> Value {
+    let folder = tempfile::tempdir().expect("there is room");
+    fs::write(folder.path().join("program.c"), text).expect("there is room");
+    let mut gcc = Command::new("musl-gcc");
+    gcc.current_dir(folder.path()).args(["-w", "-g", "program.c", "-o", "program"]).args(flags);
+    assert!(gcc.status().expect("`musl-gcc` is installed").success());
+    said(folder.path(), &[&["run", "--json", "--output", "out"], options, &["program"]].concat())
+}
+
+/// The ids of its findings.
+#[track_caller]
+fn found_in_executable(text: &str, flags: &[&str]) -> Vec<String> {
+    let run = of_executable(text, flags, &["--no-replay", "--schedules", "1"]);
+    assert_ne!(run["totals"]["paths"], 0, "{run}");
+    run["findings"].as_array().into_iter().flatten().map(|f| f["kind"]["id"].as_str().unwrap_or("").to_owned()).collect()
+}
+
+/// A program in which two threads run this.
+fn twice(statements: &str) -> String {
+    format!(
+        "#include <pthread.h>\n#include <stdatomic.h>\n#include <stdlib.h>\n#include <string.h>\n\
+         static pthread_mutex_t m = PTHREAD_MUTEX_INITIALIZER;\nstatic int n;\nstatic atomic_int a;\nstatic char text[200], from[200];\n\
+         static __thread int own = 3;\nstatic pthread_once_t once = PTHREAD_ONCE_INIT;\nstatic void init(void) {{ n++; }}\n\
+         static void *run(void *p) {{ long size = (long)p; {statements} return 0; }}\n\
+         int main(int argc, char **argv) {{\n  pthread_t t[2];\n\
+         for (int i = 0; i < 2; i++) pthread_create(&t[i], 0, run, (void *)(100L + argc));\n\
+         for (int i = 0; i < 2; i++) pthread_join(t[i], 0);\n  return n == 77 || own != 3 || text[argc];\n}}\n"
+    )
+}
+
+#[test]
+fn races_of_executables_are_those_of_accesses_that_are_surely_not_atomic() {
+    for flags in [&["-O1", "-static"][..], &["-O1"]] {
+        let races = |statements: &str| found_in_executable(&twice(statements), flags);
+        assert_eq!(races("n++;"), ["data-race"], "{flags:?}");
+        for fine in [
+            "a++;",
+            "pthread_mutex_lock(&m); n++; pthread_mutex_unlock(&m);",
+            "pthread_once(&once, init); if (n != 1) abort();",
+            "while (atomic_exchange(&a, 1)) { } n++; atomic_store(&a, 0);",
+            "own++; if (own != 4) abort();",
+            "memcpy(text, from, size);",
+            "char *q = malloc(size); memset(q, 1, size); free(q);",
+        ] {
+            assert_eq!(races(fine), Vec::<String>::new(), "{flags:?} {fine}");
+        }
+    }
+}
+
+#[test]
+fn a_deadlock_of_an_executable_names_its_locks() {
+    let text = twice("pthread_mutex_lock(&m); if (n++ == 0) return 0; pthread_mutex_unlock(&m);");
+    let run = of_executable(&text, &["-static"], &[]);
+    let message = run["findings"][0]["message"].as_str().unwrap_or("");
+    assert!(message.contains("the mutex `m` (40 bytes), which thread 1 held when it ended"), "{run}");
+    assert_eq!(run["findings"][0]["native"]["verdict"], "inconclusive", "{run}");
+}
+
+#[test]
+fn a_path_of_an_executable_has_thirty_two_threads_at_most() {
+    let text = "#include <errno.h>\n#include <pthread.h>\nstatic void *run(void *p) { return p; }\nint main(void) {\n  pthread_t t;\n  int made = 0;\n\
+        while (pthread_create(&t, 0, run, 0) == 0) made++;\n  if (made < 31) __builtin_trap();\n  return 0;\n}\n";
+    assert_eq!(found_in_executable(text, &["-static"]), Vec::<String>::new());
+    // The room of one that has ended is another's.
+    let text = "#include <pthread.h>\nstatic void *run(void *p) { return p; }\nint main(void) {\n  pthread_t t;\n  for (int i = 0; i < 70; i++) {\n\
+        if (pthread_create(&t, 0, run, 0)) __builtin_trap();\n    pthread_join(t, 0);\n  }\n  return 0;\n}\n";
+    assert_eq!(found_in_executable(text, &["-static"]), Vec::<String>::new());
+}

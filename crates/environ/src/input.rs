@@ -124,6 +124,8 @@ pub struct Process {
     pub registers: Vec<u64>,
     /// Which of them is the stack pointer.
     pub stack_pointer: usize,
+    /// Its C library is musl, which our models of the functions of threads know.
+    pub threads: bool,
     /// The address after the room for its stack.
     pub stack_end: u64,
     /// Rows of the auxiliary vector that say where the program is.

@@ -96,18 +96,20 @@ pub struct StandIn {
 }
 
 /// The models that stand in for functions of programs in machine code: those of libc's functions that leave control where it is,
-/// and the intrinsics whose arguments and results are integers.
-pub fn stand_ins() -> impl Iterator<Item = StandIn> {
+/// and the intrinsics whose arguments and results are integers. `threads`: those of musl's functions of threads, too.
+pub fn stand_ins(threads: bool) -> impl Iterator<Item = StandIn> {
     const JUMPS: [&str; 7] = ["__sigsetjmp", "_longjmp", "_setjmp", "longjmp", "setjmp", "siglongjmp", "sigsetjmp"];
     const INTRINSICS: [&str; 4] = ["__VERIFIER_", "klee_", "reach_error", "wryneck_"];
-    let stands_in = |m: &&models::Model| match m.when {
-        When::Bitcode => false,
+    // The others do nothing, or are right as they are in machine code.
+    const OF_THREADS: [&str; 7] = ["__pthread_", "cnd_", "mtx_", "pthread_", "sem_", "thrd_", "tss_"];
+    let stands_in = move |m: &&models::Model| match m.when {
+        When::Bitcode => threads && m.name != "pthread_attr_getstack" && OF_THREADS.iter().any(|prefix| m.name.starts_with(prefix)),
         When::Always | When::Partly => !JUMPS.contains(&m.name),
         When::Undefined => INTRINSICS.iter().any(|prefix| m.name.starts_with(prefix)),
     };
     MODELS.iter().filter(stands_in).filter_map(|m| {
         let widths = m.sig.iter().map(|ty| ty.width()).collect();
-        let (needs_body, intrinsic) = (m.when == When::Partly, m.when == When::Undefined);
+        let (needs_body, intrinsic) = (m.when == When::Partly || m.name == "pthread_kill", m.when == When::Undefined);
         Some(StandIn { name: m.name, widths, ret_width: verifier::result(m.name)?, needs_body, intrinsic })
     })
 }

@@ -303,7 +303,7 @@ fn object(cx: &mut Cx<'_>, what: &str, bytes: &[ExprId], size: u64) -> Result<u6
         return Err(PathEnd::Unsupported(format!("program input of {size} bytes")).into());
     };
     memory::write_bytes(cx, addr, bytes)?;
-    Rc::make_mut(&mut World::change(cx).given).insert(addr, what.into());
+    World::change(cx).name_given(addr, what);
     Ok(addr)
 }
 

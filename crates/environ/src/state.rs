@@ -246,6 +246,11 @@ impl World {
         cx.state.env_mut()
     }
 
+    /// Says what an object is that the program is given, for messages.
+    pub fn name_given(&mut self, at: u64, what: impl Into<Rc<str>>) {
+        Rc::make_mut(&mut self.given).insert(at, what.into());
+    }
+
     /// The environment's part of what a path left behind.
     pub fn left_by(data: &dyn PathData) -> Option<&World> {
         data.as_any().downcast_ref()

@@ -11,7 +11,7 @@ use std::any::Any;
 
 pub use flow::{ActiveCall, Calling, ControlFlow, Convention, LoopPast, Taken, Transfer, ValueUses};
 pub use lowering::{Lowering, NoCode};
-pub use objects::{CodeObject, Data, FrameVariable, FrameVariables, Objects, Stack, Unaddressed};
+pub use objects::{CodeObject, Data, FrameVariable, FrameVariables, Objects, Stack, ThreadImage, Unaddressed};
 
 /// Reads concrete bytes of the running program from an address on; `false` if one of them is not concrete or not there.
 pub type ReadBytes<'a> = &'a dyn Fn(u64, &mut [u8]) -> bool;

@@ -12,6 +12,10 @@ pub const NONE: u32 = u32::MAX;
 /// What an atomic access says in place of an alignment, in `b` of [`Op::Load`] and `c` of [`Op::Store`].
 pub const ATOMIC: u32 = 1 << 31;
 
+/// What an access of machine code says there that is surely not atomic: its instruction reads, changes and writes memory, and locks nothing.
+/// Whether another access of machine code is meant to be atomic cannot be told.
+pub const PLAIN: u32 = 1 << 30;
+
 /// One instruction. `dst`, `a`, `b`, `c` mean what [`Op`]'s table says; `width` is the width in bits of the result
 /// (comparisons and stores: of the operands; see the table). Where the result is an address it is 64, where there is nothing
 /// to measure 0.
@@ -153,9 +157,9 @@ ops! {
     /// `b` a signed 64-bit count, `c` a raw scale in bytes (at least 1). Width is 64.
     PtrAdd "ptradd" Next (Word, Word, Word, Imm);
     /// dst = the `width` bits at address a, little-endian, in ceil(width / 8) bytes. `b`: alignment in bytes the CPU would
-    /// enforce, or 0 for none; or a [`Part`] of a larger load; or [`ATOMIC`].
+    /// enforce, or 0 for none; or a [`Part`] of a larger load; or [`ATOMIC`] or [`PLAIN`].
     Load "load" Next (Val, Word, Imm, No);
-    /// Writes `b` (`width` bits) to address a in ceil(width / 8) bytes. `c`: alignment, or [`ATOMIC`].
+    /// Writes `b` (`width` bits) to address a in ceil(width / 8) bytes. `c`: alignment, or [`ATOMIC`] or [`PLAIN`].
     Store "store" Next (No, Word, Val, Imm);
     /// dst = address of this call's instance of static alloca `a` (see the function's allocas).
     Alloca "alloca" Next (Word, Alloca, No, No);

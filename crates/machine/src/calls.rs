@@ -43,12 +43,20 @@ pub struct Shadowed {
     pub size: u64,
     /// First address of the shadow; after it are [`SPARE`] bytes more.
     pub shadow: u64,
+    /// The rooms of threads that the stack begins with, before that of the first thread: how many, and bytes of each.
+    pub rooms: (u64, u64),
 }
 
 /// Bytes after the shadow: one word to write to and one to read from where the stack pointer is elsewhere.
 pub const SPARE: u64 = 16;
 
 impl Shadowed {
+    /// The offset behind the last byte of the stack of one thread, which this offset lies in.
+    fn end(&self, offset: u64) -> u64 {
+        let (count, size) = self.rooms;
+        if offset < count * size { (offset + 1).next_multiple_of(size) } else { self.size }
+    }
+
     /// The address of the shadow of the word that the stack pointer points to, or of the spare word `spare`.
     fn word(&self, p: &mut Places<'_, '_, '_>, stack_pointer: usize, spare: u64) -> Slot {
         let pointer = p.register(stack_pointer);
@@ -164,8 +172,9 @@ pub fn in_progress(stack: Shadowed, pointer: u64, read: ReadBytes<'_>, most: usi
     let mut at = pointer.wrapping_sub(stack.base).checked_next_multiple_of(8).unwrap_or(u64::MAX);
     // Words, read a chunk at a time, because deep recursions are long.
     let mut chunk = [0; 512];
-    while at < stack.size && found.len() < most {
-        let chunk = &mut chunk[..(stack.size - at).min(512) as usize];
+    let end = stack.end(at);
+    while at < end && found.len() < most {
+        let chunk = &mut chunk[..(end - at).min(512) as usize];
         if read(stack.shadow + at, chunk) {
             let words = chunk.chunks_exact(8).map(|word| u64::from_le_bytes(word.try_into().unwrap_or_default()));
             let words = (stack.base + at..).step_by(8).zip(words).filter(|(_, word)| *word != 0);

@@ -6,10 +6,10 @@
 
 use std::ops::Range;
 
-use object::elf::{ET_DYN, ET_EXEC, PF_W, PF_X, PT_DYNAMIC, PT_INTERP, PT_LOAD, SHF_ALLOC, SHF_TLS, SHT_NOBITS, STT_GNU_IFUNC};
+use object::elf::{ET_DYN, ET_EXEC, PF_W, PF_X, PT_DYNAMIC, PT_INTERP, PT_LOAD, PT_TLS, SHF_ALLOC, SHF_TLS, SHT_NOBITS, STT_GNU_IFUNC};
 use object::read::elf::{ElfFile64, FileHeader, ProgramHeader, SectionHeader};
 use object::{Endianness, Object, ObjectSection, ObjectSymbol, SymbolKind};
-use wryneck_ir::code_source::Data;
+use wryneck_ir::code_source::{Data, ThreadImage};
 
 use crate::cpu::{CPUS, Cpu};
 use crate::dwarf::Dwarf;
@@ -71,6 +71,8 @@ pub struct Elf {
     pub symbols: Vec<Symbol>,
     /// Debug information, of each file that has some.
     pub dwarf: Vec<Dwarf>,
+    /// What each thread's variables begin with; not those of libraries.
+    pub thread_image: ThreadImage,
     /// If it was linked from objects.
     pub linked: Linked,
 }
@@ -109,12 +111,16 @@ impl Elf {
         };
         let parts = sections(&elf, base)?;
         let mut segments = Vec::new();
-        let (mut headers, mut interpreter) = (Headers::default(), None);
+        let (mut headers, mut interpreter, mut thread_image) = (Headers::default(), None, ThreadImage::default());
         let at_offset = header.e_phoff(endian);
         for h in elf.elf_program_headers() {
             let (start, size, in_file) = (h.p_vaddr(endian), h.p_memsz(endian), h.p_filesz(endian));
             let bad = MachineError::BadSegment { base: start, file: in_file, memory: size };
             let kind = h.p_type(endian);
+            if kind == PT_TLS {
+                let (address, align) = (start.wrapping_add(base), h.p_align(endian).max(1));
+                thread_image = ThreadImage { address, bytes: in_file.min(size), size, align };
+            }
             if kind != PT_INTERP && (kind != PT_LOAD || size == 0) {
                 continue;
             }
@@ -149,6 +155,7 @@ impl Elf {
             base,
             symbols: symbols(&elf, base)?,
             dwarf: Dwarf::read(&elf, base).into_iter().collect(),
+            thread_image,
             linked: Linked::default(),
         })
     }

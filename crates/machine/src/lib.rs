@@ -54,7 +54,7 @@ use std::rc::Rc;
 
 use rustc_hash::{FxHashMap, FxHasher};
 use wryneck_ir::build::{FunctionDef, ModuleBuilder, Names};
-use wryneck_ir::code_source::{Data, FrameVariables, LoopPast, ReadBytes, Stack, Taken, Unaddressed, ValueUses};
+use wryneck_ir::code_source::{Data, FrameVariables, LoopPast, ReadBytes, Stack, Taken, ThreadImage, Unaddressed, ValueUses};
 use wryneck_ir::{
     ActiveCall, Calling, CodeObject, ControlFlow, Convention, Lowering, Module, NoCode, Objects, SymbolId, Transfer, function_flags,
     linkage,
@@ -511,9 +511,13 @@ impl Objects for MachineProgram {
         unaddressed::unaddressed(&self.elf)
     }
 
+    fn thread_image(&self) -> ThreadImage {
+        self.elf.thread_image
+    }
+
     fn stack(&self) -> Option<Stack> {
         let stack = self.calls?.stack;
-        Some(Stack { base: stack.base, size: stack.size, shadow: (stack.shadow, stack.size + calls::SPARE) })
+        Some(Stack { base: stack.base, size: stack.size, shadow: (stack.shadow, stack.size + calls::SPARE), rooms: stack.rooms })
     }
 
     fn elsewhere(&self, address: u64) -> Option<&str> {

@@ -20,6 +20,8 @@ use object::read::elf::{ElfFile64, FileHeader, SectionHeader, Sym};
 use object::{Endianness, Object, ObjectSection, ObjectSymbol, SectionIndex, SymbolIndex};
 use rustc_hash::FxHashMap;
 
+use wryneck_ir::code_source::ThreadImage;
+
 use crate::dwarf::Dwarf;
 use crate::elf::{Elf, Headers, Segment, Symbol, cpu_of};
 use crate::error::MachineError;
@@ -230,7 +232,8 @@ pub fn objects(files: &[(String, Vec<u8>)], elsewhere: &dyn Fn(&str) -> Elsewher
     let symbols = linker.symbols()?;
     linker.find_constructors();
     let (segments, linked) = linker.finish();
-    Ok(Elf { cpu, entry: 0, segments, headers: Headers::default(), interpreter: None, is_program: true, base: 0, symbols, dwarf, linked })
+    let (headers, thread_image) = (Headers::default(), ThreadImage::default());
+    Ok(Elf { cpu, entry: 0, segments, headers, interpreter: None, is_program: true, base: 0, symbols, dwarf, thread_image, linked })
 }
 
 /// The address that stands for a function elsewhere, among those that have one.

@@ -8,11 +8,15 @@ use crate::calls::Shadowed;
 use crate::elf::{Elf, INTERPRETER_BASE};
 use crate::error::MachineError;
 
-/// First address of the room for the stack, and its size in bytes.
+/// First address of the room for the first thread's stack, and its size in bytes.
 pub const STACK: u64 = 0x7ffe_0000_0000;
 pub const STACK_SIZE: u64 = 8 << 20;
-/// The stack and where its shadow is.
-pub const SHADOWED: Shadowed = Shadowed { base: STACK, size: STACK_SIZE, shadow: STACK - (1 << 32) };
+/// Threads beside the first that have room for a stack, which lies below that of the first. The highest page of a room is not used.
+pub const THREADS: u64 = 31;
+pub const ROOM: u64 = 4 << 20;
+/// All stacks, and where their shadow is.
+pub const SHADOWED: Shadowed =
+    Shadowed { base: STACK - THREADS * ROOM, size: THREADS * ROOM + STACK_SIZE, shadow: STACK - (1 << 32), rooms: (THREADS, ROOM) };
 
 /// A program in memory, about to begin.
 pub struct Process {

@@ -87,6 +87,8 @@ pub struct Instruction {
     pub alignment: u32,
     /// What of a vector it loads, if it loads one half: what is read is judged as a vector is.
     pub loads_half: Option<Part>,
+    /// Its accesses are surely not atomic.
+    pub plain: bool,
     /// Pushes a word of memory: what was noted of a call there is over.
     pub pushes_memory: bool,
     /// Its temporaries that are anchored addresses.
@@ -209,6 +211,7 @@ impl Decoder {
             ops,
             alignment: 0,
             loads_half: None,
+            plain: false,
             pushes_memory: false,
             anchors: Vec::new(),
             own: None,

@@ -7,7 +7,7 @@
 use std::ops::Range;
 
 use wryneck_ir::build::{BlockId, FunctionBuilder, Slot};
-use wryneck_ir::{Loc, NONE, Op, limbs};
+use wryneck_ir::{Loc, NONE, Op, PLAIN, limbs};
 
 use crate::dwarf::Position;
 use crate::elf::{Elf, Symbol, place_in};
@@ -61,6 +61,8 @@ pub struct Places<'f, 'm, 'r> {
     /// The address that what is emitted stands at, and the function around it, with all addresses it is around.
     here: Option<u64>,
     around: Option<(Option<Symbol>, Range<u64>)>,
+    /// The instruction's accesses are surely not atomic.
+    plain: bool,
     /// The rest of the instruction happens only where this bit is 0: what it writes is chosen by it.
     skip_if: Option<Slot>,
 }
@@ -82,6 +84,7 @@ impl<'f, 'm, 'r> Places<'f, 'm, 'r> {
             around: None,
             narrow: Vec::new(),
             parts: Vec::new(),
+            plain: false,
             skip_if: None,
         }
     }
@@ -89,6 +92,7 @@ impl<'f, 'm, 'r> Places<'f, 'm, 'r> {
     /// Begins an instruction: its temporaries get slots.
     pub fn begin(&mut self, instruction: &Instruction) {
         self.used = 0;
+        self.plain = instruction.plain;
         self.parts.clear();
         let operands = instruction.ops.iter().flat_map(|op| op.inputs.iter().chain(&op.output));
         let mut ranges: Vec<(u64, u64)> = operands.filter(|v| v.space == Space::Unique).map(|v| (v.offset, v.end())).collect();
@@ -111,6 +115,7 @@ impl<'f, 'm, 'r> Places<'f, 'm, 'r> {
     pub fn end(&mut self) {
         self.flush();
         self.skip_if = None;
+        self.plain = false;
         self.used = 0;
     }
 
@@ -354,7 +359,8 @@ impl<'f, 'm, 'r> Places<'f, 'm, 'r> {
         self.check_alignment(address, reads.alignment);
         for i in 0..limbs(width) {
             let from = self.behind(address, i);
-            let part = reads.whole.map_or(0, |whole| wryneck_ir::Part { at: whole.at + 8 * i, ..whole }.pack());
+            let alone = if self.plain { PLAIN } else { 0 };
+            let part = reads.whole.map_or(alone, |whole| wryneck_ir::Part { at: whole.at + 8 * i, ..whole }.pack());
             self.emit(Op::Load, (width - 64 * i).min(64), to.limb(i), from.raw(), part, NONE);
         }
     }
@@ -365,7 +371,7 @@ impl<'f, 'm, 'r> Places<'f, 'm, 'r> {
         for i in 0..limbs(width) {
             let to = self.behind(address, i);
             if self.builder.in_block() {
-                self.builder.store((width - 64 * i).min(64) as u16, to, value.limb(i), 0);
+                self.builder.store((width - 64 * i).min(64) as u16, to, value.limb(i), if self.plain { PLAIN } else { 0 });
             }
         }
     }

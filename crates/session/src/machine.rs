@@ -90,7 +90,8 @@ pub fn load(plan: &Plan, content: &[u8], watched: &[String], input: &mut Program
         notes.push("functions of the C library are not there in a form that is easy to explore (`cargo xtask setup libc`)".into());
     }
     let library = library.filter(|_| plan.stand_ins);
-    let mut known = if plan.stand_ins { known(library.as_ref()) } else { Vec::new() };
+    let threads = !are_objects && plan.stand_ins && has_threads(&elf, loader.is_some());
+    let mut known = if plan.stand_ins { known(library.as_ref(), threads) } else { Vec::new() };
     known.extend(objects::known_outside(&elf, library.as_ref(), plan.skip_undefined));
     known.extend(skipped);
     input.entry = entry(plan, &elf, are_objects, &mut notes)?;
@@ -113,6 +114,7 @@ pub fn load(plan: &Plan, content: &[u8], watched: &[String], input: &mut Program
             function: FUNCTION.into(),
             registers: source.start_arguments(0)?,
             stack_pointer: source.stack_argument(),
+            threads,
             stack_end: load::STACK + load::STACK_SIZE,
             auxiliary,
         });
@@ -176,7 +178,7 @@ fn parameter(function: &str, number: usize, known: prototype::Parameter) -> Resu
 fn names_of(library: Option<&Module>, functions: bool) -> Library<'_> {
     let mut all = Library::default();
     // Some of these have models alone, each in a file of its name.
-    stand_ins().filter(|_| functions).for_each(|s| all.add_own(s.name));
+    stand_ins(true).filter(|_| functions).for_each(|s| all.add_own(s.name));
     let Some(m) = library else { return all };
     for symbol in m.symbols.iter() {
         let mut of = *symbol;
@@ -194,9 +196,21 @@ fn names_of(library: Option<&Module>, functions: bool) -> Library<'_> {
     all
 }
 
+/// Functions of threads, one of which each program with threads or locks has.
+const OF_THREADS: [&str; 9] = [
+    "__pthread_create", "__pthread_mutex_lock", "mtx_lock", "pthread_cond_wait", "pthread_create", "pthread_mutex_lock",
+    "pthread_rwlock_wrlock", "pthread_spin_lock", "sem_wait",
+];
+
+/// Whether a program has threads or locks of musl's, whose functions have models. `loaded`: musl's loader loads it.
+fn has_threads(elf: &Elf, loaded: bool) -> bool {
+    let has = |names: &[&str]| elf.symbols.iter().any(|s| s.code && names.contains(&s.name.as_str()));
+    (loaded || has(&["__init_tp"])) && has(&OF_THREADS)
+}
+
 /// What is known of functions by their names: the models, where nothing is missing of what they need, and functions of `library`.
-fn known(library: Option<&Module>) -> Vec<Known> {
-    let models = stand_ins().filter(|s| !s.needs_body || library.is_some()).map(|s| of_model(&s));
+fn known(library: Option<&Module>, threads: bool) -> Vec<Known> {
+    let models = stand_ins(threads).filter(|s| !s.needs_body || library.is_some()).map(|s| of_model(&s));
     let bodies = library.into_iter().flat_map(|m| m.functions.iter().map(move |f| (m, f)));
     let bytewise = bodies.filter(|(m, f)| BYTEWISE.contains(&m.str(f.name))).filter_map(|(m, f)| of_body(m.str(f.name), m, f));
     models.chain(bytewise).collect()
@@ -205,7 +219,7 @@ fn known(library: Option<&Module>) -> Vec<Known> {
 /// A function of this name with the parameters it has in the C library or in our model; elsewhere all words that a call may pass in registers.
 fn shape_of(name: &str, library: Option<&Module>) -> Known {
     let body = library.and_then(|m| Some((m, m.functions.iter().find(|f| m.str(f.name) == name)?)));
-    let model = || stand_ins().find(|s| s.name == name);
+    let model = || stand_ins(true).find(|s| s.name == name);
     let named = |known: Known| Known { callee: name.to_owned(), more: More::Nothing, ..known };
     let of_body = body.and_then(|(m, f)| of_body(name, m, f)).map(named);
     of_body.or_else(|| model().map(|s| of_model(&s))).unwrap_or_else(|| Known::of_words(name, [64; 6], 64))
@@ -259,10 +273,14 @@ pub fn map(plan: &Plan, source: &mut MachineProgram, image: &mut Image, pool: &m
     for symbol in functions().filter(|s| !s.local).chain(functions().filter(|s| s.local)) {
         image.place_function(&symbol.name, symbol.address);
     }
+    // What the last thread calls that ends.
+    let exit = source.elf.symbols.iter().filter(|s| s.code && s.name == "exit").min_by_key(|s| s.local);
+    exit.into_iter().for_each(|s| image.place_function(&s.name, s.address));
     // Those of the program come before the library's, and are the ones that count.
     source.elf.symbols.iter().filter(|s| !s.code && !s.local).for_each(|s| image.place_variable(&s.name, s.address));
-    let shadow = load::SHADOWED;
-    let shadow = Static { base: shadow.shadow, size: shadow.size + calls::SPARE, name: "the shadow of the stack".into(), writable: true };
+    // Those of other threads are mapped where these are made.
+    let begin = load::SHADOWED.shadow + (load::STACK - load::SHADOWED.base);
+    let shadow = Static { base: begin, size: load::STACK_SIZE + calls::SPARE, name: "the shadow of the stack".into(), writable: true };
     globals::map(image, shadow, Some(&[]), pool);
     let stack = Static { base: load::STACK, size: load::STACK_SIZE, name: "the stack".into(), writable: true };
     // As the kernel gives it, but for those who ask what the program does where it never wrote.

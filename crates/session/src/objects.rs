@@ -27,7 +27,7 @@ pub fn is_object(path: &Path) -> bool {
 
 /// Links the target, of this content, with the other objects; or places it, if it is a shared one.
 pub fn link(plan: &Plan, content: &[u8], library: Option<&Module>) -> Result<Elf> {
-    let models: Vec<StandIn> = stand_ins().collect();
+    let models: Vec<StandIn> = stand_ins(false).collect();
     let elsewhere = |name: &str| match known(name, library, &models) {
         Found::Missing(NOWHERE) if plan.skip_undefined => Elsewhere::Function,
         Found::Known(_) => Elsewhere::Function,
@@ -52,7 +52,7 @@ pub fn is_shared(content: &[u8]) -> bool {
 
 /// Who stands for the functions that the objects do not define. `skips`: calls of those defined nowhere are skipped, with the words in registers.
 pub fn known_outside(elf: &Elf, library: Option<&Module>, skips: bool) -> Vec<Known> {
-    let models: Vec<StandIn> = stand_ins().collect();
+    let models: Vec<StandIn> = stand_ins(false).collect();
     let outside = elf.linked.outside.iter().filter_map(|o| match known(&o.name, library, &models) {
         Found::Known(known) => Some(known),
         Found::Missing(NOWHERE) if skips => Some(Known::of_words(&o.name, [64; 6], 64)),

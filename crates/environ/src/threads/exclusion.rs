@@ -95,7 +95,7 @@ pub(super) fn may_give(cx: &mut Cx<'_>, at: u64, what: &str) -> Result<Option<Er
     if kind != 0 {
         return Ok(Some(EPERM));
     }
-    let object = pointer::object_at(cx, at).map_or_else(|| format!("{at:#x}"), |object| pointer::describe(cx, &object));
+    let object = pointer::describe_address(cx, at);
     let by = match holder(cx, Some(owner)) {
         Some(thread) => format!("{} holds", name(thread)),
         None => "no thread holds".into(),
@@ -322,7 +322,7 @@ pub fn read_write_unlock(_: &Linux, args: &Args<'_>, cx: &mut Cx<'_>) -> Result<
     let held = word(cx, at, 0)?;
     let writes = held == WRITER;
     if held == 0 || writes && word(cx, at, 1)? != me(cx) {
-        let object = pointer::object_at(cx, at).map_or_else(|| format!("{at:#x}"), |object| pointer::describe(cx, &object));
+        let object = pointer::describe_address(cx, at);
         let by = if held == 0 { "no thread holds".to_owned() } else { "another thread holds".into() };
         return Err(PathEnd::fault(FaultKind::UnheldLock, format!("unlock of the read-write lock {object}, which {by}")).into());
     }

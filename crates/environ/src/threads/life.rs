@@ -1,14 +1,13 @@
 //! Threads from their beginning to their end: creation, `join`, `exit`, cleanup handlers, and the values of keys.
 
-use std::rc::Rc;
-
 use wryneck_exec::thread_locals::{ThreadLocal, thread_locals};
-use wryneck_exec::threads::{self, Status, ThreadId, observe, publish};
-use wryneck_exec::{Cx, PathEnd, Reply, Stop, Value, heap_calls, memory};
+use wryneck_exec::threads::{self, Given, Status, ThreadId, observe, publish};
+use wryneck_exec::{Cx, PathEnd, Reply, Stop, Value, heap_calls, memory, thread_pointer};
 use wryneck_ir::THREAD;
 
 use super::{
-    For, Stage, Thread, answer, done, go_on, mine, next, note_elsewhere, of, stage, threads as all, time_at, turn, wait, waiting, wake,
+    For, Stage, Thread, answer, done, go_on, machine_code, mine, next, note_elsewhere, of, stage, threads as all, time_at, turn, wait,
+    waiting, wake,
 };
 use crate::Linux;
 use crate::errno::{EAGAIN, EBUSY, EDEADLK, EINVAL, ENOSYS, ESRCH, ETIMEDOUT};
@@ -17,6 +16,7 @@ use crate::libc::stdlib;
 use crate::sig::Args;
 use crate::start;
 use crate::state::World;
+use crate::sys::children::pid;
 use crate::sys::is_null;
 
 /// Fields of musl's `struct pthread`, in bytes from its beginning.
@@ -55,6 +55,9 @@ fn descriptor(cx: &Cx<'_>) -> Option<(usize, u64)> {
 
 /// The descriptor of the running thread.
 fn mine_at(cx: &Cx<'_>) -> Option<u64> {
+    if cx.core.config.machine_code {
+        return thread_pointer(cx).filter(|pointer| *pointer != 0);
+    }
     let (number, first) = descriptor(cx)?;
     Some(cx.state.thread_local(cx.state.thread(), number).unwrap_or(first))
 }
@@ -63,7 +66,7 @@ pub(super) fn errno_at(cx: &Cx<'_>) -> Option<u64> {
     mine_at(cx).map(|at| at + field::ERRNO)
 }
 
-fn peek(cx: &Cx<'_>, at: u64) -> u64 {
+pub(super) fn peek(cx: &Cx<'_>, at: u64) -> u64 {
     let mut bytes = [0; 8];
     cx.state.memory.space.read(at, &mut bytes);
     u64::from_le_bytes(bytes)
@@ -85,27 +88,32 @@ fn instances(cx: &mut Cx<'_>, number: ThreadId) -> Result<Vec<u64>, Stop> {
         };
         memory::write_concrete(cx, at, &bytes)?;
         let what = if name == THREAD { format!("the descriptor of thread {number}") } else { format!("`{name}` of thread {number}") };
-        Rc::make_mut(&mut World::change(cx).given).insert(at, what.into());
+        World::change(cx).name_given(at, what);
         if name == THREAD && size >= field::END {
-            for at_field in [field::SELF, field::PREVIOUS, field::NEXT] {
-                memory::write_concrete(cx, at + at_field, &at.to_le_bytes())?;
-            }
-            let id = peek(cx, first + field::ID) as u32 + number;
-            let locale = peek(cx, first + field::LOCALE);
-            memory::write_concrete(cx, at + field::ID, &id.to_le_bytes())?;
-            memory::write_concrete(cx, at + field::DETACH_STATE, &JOINABLE.to_le_bytes())?;
-            memory::write_concrete(cx, at + field::GUARD_SIZE, &GUARD_BYTES.to_le_bytes())?;
-            memory::write_concrete(cx, at + field::ROBUST, &(at + field::ROBUST).to_le_bytes())?;
-            memory::write_concrete(cx, at + field::LOCALE, &locale.to_le_bytes())?;
+            describe(cx, at, number, first)?;
         }
         locals.push(at);
     }
     Ok(locals)
 }
 
+/// Writes the descriptor of a new thread, which is of zeros; `other`: that of a thread.
+pub(super) fn describe(cx: &mut Cx<'_>, at: u64, number: ThreadId, other: u64) -> Result<(), Stop> {
+    for at_field in [field::SELF, field::PREVIOUS, field::NEXT] {
+        memory::write_concrete(cx, at + at_field, &at.to_le_bytes())?;
+    }
+    let id = pid(0) as u32 + number;
+    let locale = peek(cx, other + field::LOCALE);
+    memory::write_concrete(cx, at + field::ID, &id.to_le_bytes())?;
+    memory::write_concrete(cx, at + field::DETACH_STATE, &JOINABLE.to_le_bytes())?;
+    memory::write_concrete(cx, at + field::GUARD_SIZE, &GUARD_BYTES.to_le_bytes())?;
+    memory::write_concrete(cx, at + field::ROBUST, &(at + field::ROBUST).to_le_bytes())?;
+    memory::write_concrete(cx, at + field::LOCALE, &locale.to_le_bytes())
+}
+
 /// `pthread_create(thread, attributes, function, argument)`; musl's `thrd_create` calls it too.
 pub fn create(linux: &Linux, args: &Args<'_>, cx: &mut Cx<'_>) -> Result<Reply, Stop> {
-    if cx.core.config.machine_code {
+    if !machine_code::has_models(linux, cx) {
         return stdlib::no_thread(linux, args, cx);
     }
     if wryneck_exec::processes::are_several(cx.state) {
@@ -118,19 +126,38 @@ pub fn create(linux: &Linux, args: &Args<'_>, cx: &mut Cx<'_>) -> Result<Reply, 
         let word = memory::load(cx, Value::Bits(at + DETACHED), 32)?;
         detached = cx.concretise(Value::Sym(word), "an attribute of a thread")? != 0;
     }
+    let room = match cx.core.config.machine_code.then(|| machine_code::free_room(cx)) {
+        Some(Err(why)) => return Err(PathEnd::Unsupported(format!("a thread of a program whose {why}")).into()),
+        Some(Ok(None)) => {
+            stdlib::assumed(cx, "`pthread_create` fails where a program of machine code has 32 threads");
+            return Ok(answer(cx, Some(EAGAIN)));
+        }
+        Some(Ok(Some(room))) => room,
+        None => 0,
+    };
     if let Some(reply) = turn(cx)? {
         return Ok(reply);
     }
     let number = cx.state.statuses().len() as ThreadId;
-    let locals = instances(cx, number)?;
-    let handle = match descriptor(cx) {
-        Some((local, _)) => locals[local],
-        // Nobody asks for what the C library knows of a thread.
-        None => heap_calls::allocate(cx, field::END, 16, true, GIVEN).unwrap_or_default(),
+    let (handle, given) = if room > 0 {
+        let first = thread_pointer(cx).filter(|_| number == 1);
+        if let Some(first) = first {
+            of(cx, 0).handle = first;
+        }
+        let begins = machine_code::prepare(cx, number, room)?;
+        (begins.own, Given::MachineCode(begins))
+    } else {
+        let locals = instances(cx, number)?;
+        let handle = match descriptor(cx) {
+            Some((local, _)) => locals[local],
+            // Nobody asks for what the C library knows of a thread.
+            None => heap_calls::allocate(cx, field::END, 16, true, GIVEN).unwrap_or_default(),
+        };
+        (handle, Given::Locals(locals))
     };
-    threads::make(cx, function, &[args.value(3)], locals)?;
+    threads::make(cx, function, &[args.value(3)], given)?;
     note_elsewhere(cx);
-    *of(cx, number) = Thread { handle, detached, ..Thread::default() };
+    *of(cx, number) = Thread { handle, detached, room, ..Thread::default() };
     memory::write_concrete(cx, out, &handle.to_le_bytes())?;
     Ok(answer(cx, None))
 }
@@ -138,7 +165,8 @@ pub fn create(linux: &Linux, args: &Args<'_>, cx: &mut Cx<'_>) -> Result<Reply, 
 /// The thread that a `pthread_t` is.
 pub(super) fn thread_of(cx: &mut Cx<'_>, args: &Args<'_>) -> Result<Option<ThreadId>, Stop> {
     let handle = args.number(cx, 0)?;
-    let first = descriptor(cx).is_some_and(|(_, first)| first == handle).then_some(0);
+    let first = descriptor(cx).is_some_and(|(_, first)| first == handle) || !cx.state.has_threads() && mine_at(cx) == Some(handle);
+    let first = first.then_some(0);
     let all = &World::of(cx).own.threads.all;
     Ok(first.or_else(|| all.iter().position(|thread| thread.handle == handle && handle != 0).map(|i| i as ThreadId)))
 }
@@ -240,6 +268,7 @@ pub fn end(cx: &mut Cx<'_>, result: Option<Value>) -> Result<Reply, Stop> {
     mine(cx).result = result;
     publish(cx, ended(me));
     threads::end(cx)?;
+    machine_code::ended(cx, me);
     if !waking.contains(&next) {
         go_on(cx, next);
     }

@@ -10,6 +10,7 @@
 
 pub mod exclusion;
 pub mod life;
+mod machine_code;
 pub mod stacks;
 pub mod waits;
 
@@ -82,6 +83,8 @@ pub struct Thread {
     stage: Stage,
     /// Its `pthread_t`.
     handle: u64,
+    /// The room of its stack, if it runs machine code and is not the first; else 0.
+    room: u64,
     /// What it returned.
     result: Option<Value>,
     detached: bool,
@@ -127,7 +130,7 @@ impl Threads {
     pub(crate) fn hash_into(&self, mut h: &mut dyn Hasher, hash_expr: &mut dyn FnMut(ExprId) -> u64) {
         (&self.keys, self.deviations, self.waits).hash(&mut h);
         for t in &self.all {
-            (t.stage, t.handle, t.detached, t.joined, &t.values, t.rounds, t.next_key, t.since, t.until).hash(&mut h);
+            (t.stage, t.handle, t.room, t.detached, t.joined, &t.values, t.rounds, t.next_key, t.since, t.until).hash(&mut h);
             match t.result {
                 Some(Value::Bits(bits)) => h.write_u64(bits),
                 Some(Value::Sym(e)) => h.write_u64(hash_expr(e)),
@@ -361,11 +364,7 @@ fn what(cx: &Cx<'_>, wait: Wait) -> String {
     if kind == For::Thread {
         return format!("{} to end", name(wait.on as ThreadId));
     }
-    let object = match pointer::object_at(cx, wait.on) {
-        Some(object) if object.base == wait.on => pointer::describe(cx, &object),
-        Some(object) => format!("offset {} of {}", wait.on - object.base, pointer::describe(cx, &object)),
-        None => format!("{:#x}", wait.on),
-    };
+    let object = pointer::describe_address(cx, wait.on);
     let mut words = format!("the {} {object}", For::WORDS[wait.kind as usize]);
     let holder = match kind {
         For::Mutex => exclusion::owner(cx, wait.on),

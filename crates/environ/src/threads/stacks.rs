@@ -7,7 +7,7 @@
 use wryneck_exec::{CALLS_BASE, Cx, Reply, STACK_TOP, Stop, Value, memory, threads};
 
 use super::life::{ATTRIBUTE_BYTES, GUARD_BYTES, thread_of};
-use super::{answer, of};
+use super::{answer, machine_code, of};
 use crate::Linux;
 use crate::errno::ESRCH;
 use crate::libc::stdlib::assumed;
@@ -23,11 +23,15 @@ const APART: &str =
     "a stack holds each variable by itself, and no registers (`pthread_attr_getstack`): who reads all of it misses pointers";
 
 /// `pthread_getattr_np(thread, attributes)`
-pub fn of_thread(_: &Linux, args: &Args<'_>, cx: &mut Cx<'_>) -> Result<Reply, Stop> {
+pub fn of_thread(linux: &Linux, args: &Args<'_>, cx: &mut Cx<'_>) -> Result<Reply, Stop> {
     let Some(thread) = thread_of(cx, args)? else { return Ok(answer(cx, Some(ESRCH))) };
     let at = memory::block_address(cx, args.value(1), ATTRIBUTE_BYTES, true)?;
     let (size, guard) = if thread == 0 { (STACK_BYTES, 0) } else { (OTHER, GUARD_BYTES) };
-    let words = [size, guard, threads::stack_end(cx, thread), of(cx, thread).detached.into(), 0, 0, 0];
+    let end = match &linux.input.process {
+        Some(process) => machine_code::stack_end(cx, thread).unwrap_or(process.stack_end),
+        None => threads::stack_end(cx, thread),
+    };
+    let words = [size, guard, end, of(cx, thread).detached.into(), 0, 0, 0];
     memory::write_concrete(cx, at, &words.map(u64::to_le_bytes).concat())?;
     Ok(answer(cx, None))
 }

@@ -7,7 +7,7 @@ use wryneck_ir::code_source::Data;
 use wryneck_ir::{self as ir, global_flags};
 
 use crate::ground::image::Image;
-use crate::ground::memory::{GLOBAL_BASE, PAGE, Static};
+use crate::ground::memory::{GLOBAL_BASE, Memory, PAGE, Static};
 
 /// Dead bytes between globals.
 const GLOBAL_SLACK: u64 = 16;
@@ -83,6 +83,24 @@ pub fn map(image: &mut Image, object: Static, bytes: Option<&[u8]>, pool: &mut P
     let at = statics.partition_point(|s| s.base < object.base);
     statics.insert(at, object);
     image.memory.statics = image.statics.clone();
+}
+
+/// Maps an object for one path, of zeros or never written, where nothing is.
+pub fn map_for(memory: &mut Memory, object: Static, zero: bool, pool: &mut Pool) {
+    memory.space.make_live(object.base, object.size, zero, pool);
+    memory.space.set_writable(object.base, object.size, object.writable);
+    let statics = Rc::make_mut(&mut memory.statics);
+    let at = statics.partition_point(|s| s.base < object.base);
+    statics.insert(at, object);
+}
+
+/// Takes away what [`map_for`] has mapped.
+pub fn unmap_for(memory: &mut Memory, base: u64, pool: &mut Pool) {
+    let statics = Rc::make_mut(&mut memory.statics);
+    if let Ok(at) = statics.binary_search_by_key(&base, |s| s.base) {
+        let object = statics.remove(at);
+        memory.space.make_dead(object.base, object.size, pool);
+    }
 }
 
 /// The variables of bitcode of the program itself that begin as zeros: those without an initial value among them. Not those of threads.

@@ -102,11 +102,22 @@ impl Own {
     }
 }
 
+/// What a thread of machine code begins with: addresses.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Begins {
+    /// Its stack grows down from here.
+    pub stack: u64,
+    /// Where its own memory is, by the thread pointer.
+    pub own: u64,
+}
+
 #[derive(Clone)]
 pub(crate) struct Thread {
     pub(crate) status: Status,
     /// Empty while it runs.
     pub(crate) own: Own,
+    /// If it runs machine code.
+    pub(crate) begins: Option<Begins>,
     /// Its instances of the program's thread-local variables, in the order of [`crate::ground::thread_locals::thread_locals`].
     pub(crate) locals: Rc<[u64]>,
 }
@@ -157,6 +168,11 @@ impl Threads {
     /// The threads that are parked.
     fn parked(&self) -> impl Iterator<Item = &Own> {
         self.all.iter().map(|thread| &thread.own)
+    }
+
+    /// What the running thread begins with, if it is a thread of machine code that the program has made.
+    pub(crate) fn begins(&self) -> Option<Begins> {
+        self.all[self.running as usize].begins
     }
 
     /// Has a new frame of the running thread find the thread's instances of the thread-local variables.

@@ -11,6 +11,7 @@ use super::run::entered;
 use crate::ground::code::Callee;
 use crate::ground::path_end::{FaultKind, PathEnd};
 use crate::state::Tagged;
+use crate::state::threads::Begins;
 use crate::step::cx::Cx;
 use crate::step::memory;
 use crate::step::plugin::{Stop, Value};
@@ -49,12 +50,13 @@ pub(super) fn called_at(cx: &Cx<'_>, address: u64) -> Option<Called> {
 /// Begins the machine code at an address with these arguments. The caller's operation is already the one after the call.
 pub(super) fn enter(cx: &mut Cx<'_>, address: u64, args: &[Value], dst: u32, ret_width: u32) -> Result<(), Stop> {
     let convention = cx.core.code_source.as_ref().and_then(|source| source.borrow().convention().cloned());
-    let Some(Convention { calling: Some(calling), arguments, stack_pointer, .. }) = convention else {
+    let Some(Convention { calling: Some(calling), arguments, stack_pointer, thread, .. }) = convention else {
         return Err(PathEnd::Internal("machine code that cannot be called".into()).into());
     };
     let image = cx.core.image.clone();
     let Some(machine) = image.machine_code() else { return Err(PathEnd::Internal("no machine code".into()).into()) };
-    let mut limbs = registers(cx, &calling, machine.func, machine.code.consts.len());
+    let own = [stack_pointer, thread];
+    let mut limbs = registers(cx, (&calling, own), machine.func, machine.code.consts.len());
     let stack = match limbs[stack_pointer] {
         (pointer, 0) => pointer,
         _ => return Err(PathEnd::Unsupported("a call back to machine code while the stack pointer is symbolic".into()).into()),
@@ -81,13 +83,31 @@ pub(super) fn enter(cx: &mut Cx<'_>, address: u64, args: &[Value], dst: u32, ret
     Ok(())
 }
 
-/// The registers of the innermost machine code, or those a program begins with. Constants have the first slots of its frame.
-fn registers(cx: &Cx<'_>, calling: &Calling, func: u32, constants: usize) -> Vec<Tagged> {
+/// The registers of the innermost machine code, or those that the running thread begins with. Constants have the first slots of its frame.
+/// `own`: the limbs of the stack pointer and the thread pointer.
+fn registers(cx: &Cx<'_>, (calling, own): (&Calling, [usize; 2]), func: u32, constants: usize) -> Vec<Tagged> {
     let count = calling.initial.len();
-    match cx.state.frames.iter().rev().find(|frame| frame.func() == func) {
-        Some(frame) => (constants..constants + count).map(|slot| frame.get(slot)).collect(),
-        None => calling.initial.iter().map(|value| (*value, 0)).collect(),
+    if let Some(frame) = cx.state.frames.iter().rev().find(|frame| frame.func() == func) {
+        return (constants..constants + count).map(|slot| frame.get(slot)).collect();
     }
+    let mut initial: Vec<Tagged> = calling.initial.iter().map(|value| (*value, 0)).collect();
+    if let Some(Begins { stack, own: memory }) = begins(cx) {
+        (initial[own[0]], initial[own[1]]) = ((stack, 0), (memory, 0));
+    }
+    initial
+}
+
+fn begins(cx: &Cx<'_>) -> Option<Begins> {
+    cx.state.threads.as_ref()?.begins()
+}
+
+/// The thread pointer of the running thread, if it runs machine code; 0 before the program has set it.
+pub fn thread_pointer(cx: &Cx<'_>) -> Option<u64> {
+    let limb = cx.core.code_source.as_ref().and_then(|source| Some(source.borrow().convention()?.thread))?;
+    let machine = cx.core.image.machine_code()?;
+    let frame = cx.state.frames.iter().rev().find(|frame| frame.func() == machine.func);
+    let slot = machine.code.consts.len() + limb;
+    frame.and_then(|frame| frame.concrete(slot)).or_else(|| begins(cx).map(|begins| begins.own))
 }
 
 /// An argument as a register has it.

@@ -7,6 +7,7 @@
 use std::rc::Rc;
 
 use wryneck_expr::ExprId;
+use wryneck_ir::code_source::Data;
 use wryneck_ir::{Inst, Objects};
 
 use super::memory::PAST;
@@ -351,9 +352,23 @@ fn environment_name(cx: &Cx<'_>, base: u64) -> Option<String> {
     cx.core.environment.object_name(&object, cx.state)
 }
 
-/// Whether an address stands for a variable that nothing defines.
+/// An address in words: the object that it lies in, of machine code the variable by its symbol.
+pub fn describe_address(cx: &Cx<'_>, at: u64) -> String {
+    let variable = cx.core.code_source.as_ref().and_then(|source| source.borrow().data(at));
+    let named = |data: Data| Object { base: data.address, size: data.size, what: What::Global { name: data.name, writable: true } };
+    match variable.map(named).or_else(|| object_at(cx, at)) {
+        Some(object) if object.base == at => describe(cx, &object),
+        Some(object) => format!("offset {} of {}", at.wrapping_sub(object.base), describe(cx, &object)),
+        None => format!("{at:#x}"),
+    }
+}
+
 /// Whether an address lies where the stack of a thread may.
 fn is_stack(cx: &Cx<'_>, addr: u64) -> bool {
+    let of_machine_code = cx.core.code_source.as_ref().and_then(|source| source.borrow().stack());
+    if let Some(stack) = of_machine_code {
+        return stack.contains(addr);
+    }
     let size = cx.core.config.stack_size;
     let mut tops = (0..cx.state.statuses().len() as u32).map(|thread| stack_top(thread, size));
     tops.any(|top| (top - size..top).contains(&addr))

@@ -7,7 +7,7 @@
 
 use std::rc::Rc;
 
-use wryneck_ir::{ATOMIC, Inst, Op};
+use wryneck_ir::{ATOMIC, Inst, Op, PLAIN};
 
 use crate::ground::code::Callee;
 use crate::ground::image::CodePos;
@@ -30,6 +30,21 @@ pub(super) enum Watch {
     Each,
     /// Each synchronises.
     Synchronising,
+    /// Each that may be meant to be atomic synchronises, which machine code does not tell of most. So a race is found where an instruction reads,
+    /// changes and writes memory without a lock.
+    MachineCode,
+}
+
+impl Watch {
+    /// Whether an access counts as atomic that says this of itself.
+    #[inline]
+    pub(super) fn is_atomic(self, access: u32) -> bool {
+        match self {
+            Watch::Synchronising => true,
+            Watch::MachineCode => access != PLAIN,
+            Watch::Off | Watch::Atomic | Watch::Each => access == ATOMIC,
+        }
+    }
 }
 
 /// Whether the accesses of a path are watched.
@@ -41,6 +56,7 @@ pub(super) fn watched(core: &Core, state: &State) -> bool {
 pub(super) fn watch(core: &Core, state: &State, func: u32) -> Watch {
     match watched(core, state) {
         false => Watch::Off,
+        true if core.image.is_machine_code(func) => Watch::MachineCode,
         true if !core.image.is_library(func) => Watch::Each,
         true if core.environment.synchronises_in(core.image.name(func)) => Watch::Synchronising,
         // A library that is linked with the program, as the C++ library is. The C library's own atomic accesses are behind its models.
@@ -56,7 +72,8 @@ fn races(state: &mut State) -> Option<(ThreadId, &mut Races)> {
 
 /// An access of the inner loop. The end of the path, if it races with an earlier one.
 #[cold]
-pub(super) fn touch(core: &mut Core, state: &mut State, touching: Touching) -> Option<PathEnd> {
+pub(super) fn touch(core: &mut Core, state: &mut State, mut touching: Touching) -> Option<PathEnd> {
+    touching.atomic |= core.image.is_machine_code(touching.pos.func) && places::in_library(&core.image, touching.pos);
     let (running, races) = races(state)?;
     let (old, at) = races.touch(running, touching)?;
     Some(race(core, state, touching, old, at))
@@ -106,12 +123,12 @@ pub(super) fn touched(core: &mut Core, state: &mut State, place: Place, log: &[T
     let inst = inst?;
     // What a call has done before its thread gave way is not the next one's.
     let ours = watch == Watch::Off || blurred || synchronises || state.thread() != thread;
-    let atomic = watch == Watch::Synchronising
-        || match inst.operator() {
-            Some(Op::Load) => inst.b == ATOMIC,
-            Some(Op::Store) => inst.c == ATOMIC,
-            Some(_) | None => false,
-        };
+    let atomic = match inst.operator() {
+        Some(Op::Load) => watch.is_atomic(inst.b),
+        Some(Op::Store) => watch.is_atomic(inst.c),
+        // What a model of a function of machine code does is the library's.
+        Some(_) | None => matches!(watch, Watch::Synchronising | Watch::MachineCode),
+    };
     for touch in log {
         let Touch::Bytes { how, len, address } = *touch else { continue };
         match how {
@@ -150,11 +167,7 @@ fn race(core: &mut Core, state: &mut State, touching: Touching, old: Access, at:
     let me = state.thread();
     let cx = Cx { core, state };
     let verb = |write: bool| if write { "write" } else { "read" };
-    let what = match pointer::object_at(&cx, at) {
-        Some(object) if object.base == at => pointer::describe(&cx, &object),
-        Some(object) => format!("offset {} of {}", at.wrapping_sub(object.base), pointer::describe(&cx, &object)),
-        None => format!("{at:#x}"),
-    };
+    let what = pointer::describe_address(&cx, at);
     let bytes = format!("{} byte{}", touching.len, if touching.len == 1 { "" } else { "s" });
     let message = format!(
         "{} of {bytes} at {what} by {}, and {} by {} at {}, with nothing between them that orders them",

@@ -265,7 +265,7 @@ unsafe fn run_frame<const CHECKED: bool, const TRACE: bool>(
                     races::synchronise(state, $address, $write);
                 }
             } else if TRACE && watch != Watch::Off {
-                let atomic = watch == Watch::Synchronising || $access == wryneck_ir::ATOMIC;
+                let atomic = watch.is_atomic($access);
                 let pos = CodePos { func: code.func, op: at as u32 };
                 let touching = Touching { pos, address: $address, len: $bytes, write: $write, atomic };
                 if let Some(end) = races::touch(core, state, touching) {

@@ -8,7 +8,7 @@ use std::rc::Rc;
 use wryneck_ir::NONE;
 
 use crate::ground::path_end::PathEnd;
-pub use crate::state::threads::{Order, Status, ThreadId, Wait};
+pub use crate::state::threads::{Begins, Order, Status, ThreadId, Wait};
 use crate::state::threads::{Own, Thread, Threads, stack_top};
 use crate::state::{State, Tagged};
 use crate::step::core::Core;
@@ -22,14 +22,25 @@ pub use crate::step::races::{meet, observe, publish};
 /// thread does.
 const SLICE: i64 = 200_000;
 
-/// A new thread that begins with a call of a function of the program, and has these instances of the thread-local variables. It does not run yet.
-pub fn make(cx: &mut Cx<'_>, address: u64, args: &[Value], locals: Vec<u64>) -> Result<ThreadId, Stop> {
+/// What a new thread has of its own.
+pub enum Given {
+    /// Instances of the thread-local variables of bitcode.
+    Locals(Vec<u64>),
+    MachineCode(Begins),
+}
+
+/// A new thread that begins with a call of a function of the program. It does not run yet.
+pub fn make(cx: &mut Cx<'_>, address: u64, args: &[Value], given: Given) -> Result<ThreadId, Stop> {
     cx.state.dirty = true;
     let stack_size = cx.core.config.stack_size;
     let threads = table(cx);
     let number = threads.all.len() as ThreadId;
     let own = Own { sp: stack_top(number, stack_size), ..Own::default() };
-    threads.all.push(Thread { status: Status::Ready, own, locals: locals.into() });
+    let (locals, begins) = match given {
+        Given::Locals(locals) => (locals, None),
+        Given::MachineCode(begins) => (Vec::new(), Some(begins)),
+    };
+    threads.all.push(Thread { status: Status::Ready, own, begins, locals: locals.into() });
     let (running, slice) = (threads.running, threads.slice);
     Rc::make_mut(&mut threads.races).make(running, number);
     run(cx, number);
@@ -48,7 +59,7 @@ pub fn set_status(cx: &mut Cx<'_>, thread: ThreadId, status: Status) {
 /// The path's threads, to be changed; the first one may be alone.
 fn table<'c>(cx: &'c mut Cx<'_>) -> &'c mut Threads {
     let threads = cx.state.threads.get_or_insert_with(|| {
-        let first = Thread { status: Status::Ready, own: Own::default(), locals: Rc::default() };
+        let first = Thread { status: Status::Ready, own: Own::default(), begins: None, locals: Rc::default() };
         Rc::new(Threads { all: vec![first], running: 0, slice: SLICE, races: Rc::default(), order: Rc::default() })
     });
     Rc::make_mut(threads)

@@ -29,6 +29,10 @@ pub trait Objects {
     fn unaddressed(&self) -> Vec<Unaddressed> {
         Vec::new()
     }
+    /// What each thread's variables begin with, of the program's own file.
+    fn thread_image(&self) -> ThreadImage {
+        ThreadImage::default()
+    }
     /// Where the program's stack is. `None`: not known.
     fn stack(&self) -> Option<Stack> {
         None
@@ -108,9 +112,28 @@ pub struct Stack {
     pub size: u64,
     /// Where its shadow is, which the program itself cannot reach: the lowest address and the size in bytes.
     pub shadow: (u64, u64),
+    /// The rooms for stacks of threads that it begins with: how many, and bytes of each. The last one is for the first thread that is made.
+    pub rooms: (u64, u64),
+}
+
+/// The thread-local variables of a program, as each thread begins with them.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct ThreadImage {
+    /// Where the bytes of those with a value lie, and how many there are; the others begin with 0.
+    pub address: u64,
+    pub bytes: u64,
+    /// Of all, in bytes.
+    pub size: u64,
+    pub align: u64,
 }
 
 impl Stack {
+    /// The room of the stack of this thread, which is not the first: its lowest address and its bytes.
+    pub fn room(&self, thread: u64) -> Option<(u64, u64)> {
+        let (count, size) = self.rooms;
+        (1..=count).contains(&thread).then(|| (self.base + (count - thread) * size, size))
+    }
+
     /// Whether an address lies in it, not in its shadow.
     pub fn contains(&self, address: u64) -> bool {
         address.wrapping_sub(self.base) < self.size

@@ -4,7 +4,7 @@ use super::externals::Answer;
 use super::{Callee, ExternalCall, Externals, Fault, Halt, Interp, memory};
 use crate::arith::{self, Trap};
 use crate::float::{self, Format};
-use crate::inst::{ATOMIC, Inst, NONE, Op, Operand, Part, Round, limbs};
+use crate::inst::{ATOMIC, Inst, NONE, Op, Operand, PLAIN, Part, Round, limbs};
 use crate::module::Module;
 
 impl<'p, E: Externals> Interp<'p, E> {
@@ -54,7 +54,7 @@ impl<'p, E: Externals> Interp<'p, E> {
             Op::Fsqrt | Op::Fma | Op::Fmin | Op::Fmax | Op::Fround | Op::Fcmp => self.float(op, &inst)?,
             Op::Fcast | Op::FtoS | Op::FtoU | Op::StoF | Op::UtoF => self.float_cast(op, &inst)?,
             Op::Load => {
-                let align = if Part::unpack(inst.b).is_some() || inst.b == ATOMIC { 0 } else { inst.b };
+                let align = if Part::unpack(inst.b).is_some() || [ATOMIC, PLAIN].contains(&inst.b) { 0 } else { inst.b };
                 let bytes = self.access(self.one(inst.a), align).and_then(|a| self.memory.read(a, u64::from(width.div_ceil(8))))?;
                 let mut value: Vec<u64> = bytes.chunks(8).map(limb).collect();
                 arith::trim(width, &mut value);
@@ -62,7 +62,7 @@ impl<'p, E: Externals> Interp<'p, E> {
             }
             Op::Store => {
                 let bytes: Vec<u8> = self.get(inst.b, width).iter().flat_map(|l| l.to_le_bytes()).collect();
-                let address = self.access(self.one(inst.a), if inst.c == ATOMIC { 0 } else { inst.c })?;
+                let address = self.access(self.one(inst.a), if [ATOMIC, PLAIN].contains(&inst.c) { 0 } else { inst.c })?;
                 self.memory.write(address, &bytes[..width.div_ceil(8) as usize])?;
             }
             Op::Alloca | Op::AllocaDyn | Op::StackSave | Op::StackRestore => self.stack(op, &inst)?,

@@ -3,7 +3,7 @@
 use super::{Malformed, Rule, check, has_str, inside};
 use crate::arith;
 use crate::float::Format;
-use crate::inst::{ATOMIC, Flow, Inst, NONE, Op, Operand, Part, Round, limbs};
+use crate::inst::{ATOMIC, Flow, Inst, NONE, Op, Operand, PLAIN, Part, Round, limbs};
 use crate::module::{Call, Function, Module, Range, call_flags};
 
 /// What checking one function after another uses again.
@@ -240,8 +240,8 @@ fn widths(op: Op, inst: &Inst) -> bool {
         }
         Op::Concat => (1..width).contains(&inst.c),
         Op::PtrAdd => width == 64 && inst.c >= 1,
-        Op::Load => width > 0 && (align(inst.b) || Part::unpack(inst.b).is_some() || inst.b == ATOMIC),
-        Op::Store => width > 0 && (align(inst.c) || inst.c == ATOMIC),
+        Op::Load => width > 0 && (align(inst.b) || Part::unpack(inst.b).is_some() || [ATOMIC, PLAIN].contains(&inst.b)),
+        Op::Store => width > 0 && (align(inst.c) || [ATOMIC, PLAIN].contains(&inst.c)),
         Op::Alloca | Op::StackSave | Op::Anchor => width == 64,
         Op::AllocaDyn => width == 64 && inst.b.is_power_of_two(),
         Op::StackRestore | Op::MemUndef | Op::MemCopy | Op::MemMove | Op::MemSet => width == 0,

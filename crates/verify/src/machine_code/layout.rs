@@ -242,7 +242,7 @@ mod tests {
     fn parts_of_memory_are_told_apart() {
         let named = |address, size, written| Unaddressed { address, size, written };
         let layout = Layout {
-            stack: Some(Stack { base: 0x600, size: 8, shadow: (0x100, 0x10) }),
+            stack: Some(Stack { base: 0x600, size: 8, shadow: (0x100, 0x10), rooms: (0, 0) }),
             constant: vec![(0x200, 8)],
             streams: [Some(1), Some(2), Some(3)],
             tables: vec![(0x300, 4)],

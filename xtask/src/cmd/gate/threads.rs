@@ -3,6 +3,9 @@
 //! order are the same. Every verdict but `same end` is a difference.
 //!
 //! Sequential programs also run as they are, with musl's own functions of threads: their end is one of the tests'.
+//!
+//! With `--frontend machine` each program is explored as a static executable of musl, too, with `--schedules 1` and without races. Its ends, with
+//! their output, must be those of its bitcode, each as often.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -25,8 +28,18 @@ pub struct Args {
     /// How many programs
     #[arg(long, default_value_t = 200)]
     programs: u64,
+    /// What is compared: replays of bitcode, or executables with bitcode
+    #[arg(long, value_enum, default_value_t)]
+    frontend: Frontend,
     #[command(flatten)]
     seeds: Seeds,
+}
+
+#[derive(Clone, Copy, Default, PartialEq, Eq, clap::ValueEnum)]
+enum Frontend {
+    #[default]
+    Bitcode,
+    Machine,
 }
 
 /// Most flips of an exploration.
@@ -40,12 +53,15 @@ type Counts = Mutex<BTreeMap<&'static str, u64>>;
 pub fn run(args: &Args) -> Result<()> {
     let musl = NativeMusl::debian()?;
     let counts = Counts::default();
-    let wrong = args.seeds.compare(args.programs, |seed, source| compare(source, &program(seed), seed, &musl, &counts))?;
+    let wrong = args.seeds.compare(args.programs, |seed, source| match args.frontend {
+        Frontend::Bitcode => compare(source, &program(seed), seed, &musl, &counts),
+        Frontend::Machine => compare_front_ends(source, &program(seed), seed, &musl, &counts),
+    })?;
     let counts = counts.into_inner().expect("no holder panics");
     let counted: Vec<String> = counts.iter().map(|(what, count)| format!("{count} {what}")).collect();
     println!("{} programs: {}", args.programs, counted.join(", "));
     println!("{} differ", wrong.len());
-    ensure!(wrong.is_empty(), "{} programs have tests that end otherwise natively", wrong.len());
+    ensure!(wrong.is_empty(), "{} programs have tests that end otherwise", wrong.len());
     Ok(())
 }
 
@@ -110,6 +126,48 @@ fn compare(source: &Path, program: &Program, seed: u64, musl: &NativeMusl, count
     }
     problems.truncate(4);
     Ok(problems)
+}
+
+/// Compares the ends of the program's executable with those of its bitcode.
+fn compare_front_ends(source: &Path, program: &Program, seed: u64, musl: &NativeMusl, counts: &Counts) -> Result<Vec<String>> {
+    fs::write(source, &program.text)?;
+    let level = ["-O0", "-O1", "-O2"][(seed % 3) as usize];
+    let binary = source.with_extension("native");
+    process::output(musl.linking(&[source], &binary)?.args(["-w", "-g", level]))?;
+    let of_bitcode = ends(source, program, &["--cc-flag", level])?;
+    let of_binary = ends(&binary, program, &[])?;
+    let mut counts = counts.lock().expect("no holder panics");
+    let (Some(of_bitcode), Some(of_binary)) = (of_bitcode, of_binary) else {
+        *counts.entry("not explored to their end").or_default() += 1;
+        return Ok(Vec::new());
+    };
+    *counts.entry("ends").or_default() += of_bitcode.values().sum::<u64>();
+    let all = of_bitcode.keys().chain(of_binary.keys());
+    let count = |ends: &BTreeMap<String, u64>, end: &str| ends.get(end).copied().unwrap_or(0);
+    let differ = all.filter(|end| count(&of_bitcode, end) != count(&of_binary, end));
+    let mut problems: Vec<String> =
+        differ.map(|end| format!("{end}: {} of bitcode, {} of the executable", count(&of_bitcode, end), count(&of_binary, end))).collect();
+    problems.dedup();
+    problems.truncate(4);
+    Ok(problems)
+}
+
+/// How often each end of a program was reached; `None`: not every path was run to its end.
+fn ends(target: &Path, program: &Program, options: &[&str]) -> Result<Option<BTreeMap<String, u64>>> {
+    let out = target.with_extension("explored");
+    let mut run = Command::new(super::wryneck());
+    run.args(["run", "--json", "--no-replay", "--emit", "all", "--max-time", "60s", "--schedules", "1", "--off", "races", "--output"]);
+    run.arg(&out).args(options).arg(target).args(if program.has_input { &["--sym-arg", "1"][..] } else { &[] });
+    let ended = run.output().context("cannot start wryneck: build it with `cargo build --release`")?;
+    let said: Value =
+        serde_json::from_slice(&ended.stdout).with_context(|| format!("wryneck: {}", String::from_utf8_lossy(&ended.stderr)))?;
+    let mut all = BTreeMap::new();
+    for test in seeds::tests(&out)? {
+        let text = String::from_utf8_lossy(&seeds::bytes(&test["stdout"])).into_owned();
+        *all.entry(format!("{} {} {text:?}", test["class"], test["what"])).or_default() += 1;
+    }
+    fs::remove_dir_all(&out)?;
+    Ok((said["status"]["kind"] == "complete").then_some(all))
 }
 
 /// Runs the program without a scheduler.

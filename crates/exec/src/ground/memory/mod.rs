@@ -37,7 +37,7 @@ pub struct Static {
 pub struct Memory {
     pub space: Space,
     pub heap: Heap,
-    /// Sorted by base; the same for all paths of a program.
+    /// Sorted by base; the same for all paths of a program, but for the stacks of machine code's threads.
     pub statics: Rc<Vec<Static>>,
 }
 

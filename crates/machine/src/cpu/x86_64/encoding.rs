@@ -101,6 +101,27 @@ fn has_modrm(map: Map, opcode: u8) -> bool {
 }
 
 impl Encoding {
+    /// Does it read, change and write a memory operand in steps that other processors may come between?
+    pub fn changes_memory(&self) -> bool {
+        let of_group = |groups: &[(u8, &[usize])]| groups.iter().any(|(opcode, regs)| *opcode == self.opcode && regs.contains(&self.reg));
+        let changes = match self.map {
+            // Arithmetic but comparisons; shifts; `not`, `neg`, `inc` and `dec`.
+            Map::One => {
+                self.opcode < 0x38 && self.opcode & 7 < 2
+                    || matches!(self.opcode, 0x80..=0x83) && self.reg != 7
+                    || matches!(self.opcode, 0xc0 | 0xc1 | 0xd0..=0xd3)
+                    || of_group(&[(0xf6, &[2, 3]), (0xf7, &[2, 3]), (0xfe, &[0, 1]), (0xff, &[0, 1])])
+            }
+            // Bits that are set, cleared or changed; double shifts; `cmpxchg` and `xadd`.
+            Map::Two => {
+                matches!(self.opcode, 0xa4 | 0xa5 | 0xab | 0xac | 0xad | 0xb0 | 0xb1 | 0xb3 | 0xbb | 0xc0 | 0xc1)
+                    || of_group(&[(0xba, &[5, 6, 7]), (0xc7, &[1])])
+            }
+            Map::Three38 | Map::Three3A => false,
+        };
+        changes && !self.lock && self.vex.is_none() && matches!(self.rm, Rm::Memory(_))
+    }
+
     /// Takes the instruction apart. `None`: EVEX or XOP, two segments, or cut off.
     pub fn decode(bytes: &[u8]) -> Option<Encoding> {
         let mut e = Encoding {

@@ -217,6 +217,7 @@ fn adjust(it: &mut Instruction, bytes: &[u8]) {
         return;
     }
     it.alignment = vector::alignment(&e);
+    it.plain = e.changes_memory();
     it.pushes_memory = e.map == Map::One && e.opcode == 0xff && e.reg == 6 && matches!(e.rm, encoding::Rm::Memory(_));
     it.loads_half = match e.opcode {
         _ if e.map != Map::Two || !matches!(e.mandatory, Mandatory::None | Mandatory::P66) => None,
