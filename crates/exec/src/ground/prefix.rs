@@ -5,6 +5,7 @@
 //! prefix, and appending is one allocation.
 
 use crate::ground::chain::Chain;
+use crate::ground::image::CodePos;
 
 /// One decision.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -39,17 +40,23 @@ pub struct Made {
     pub constraints: u32,
     /// Whether it was that operation's first decision.
     pub first: bool,
+    /// Where it was made; inside a library function, the program's call of it.
+    pub pos: CodePos,
 }
 
+/// There are millions of them, so two facts share a number, and the place costs nothing: a node has 48 bytes.
 struct Node {
     decision: Decision,
     len: u32,
-    /// Constraints of the path before the operation that decided, and whether it was that operation's first decision.
+    /// Constraints of the path before the operation that decided, and, in the highest bit, whether it was that operation's first decision.
     constraints: u32,
-    first: bool,
+    pos: CodePos,
     /// Names the decisions up to this one.
     id: PrefixId,
 }
+
+/// The bit of [`Node::constraints`] that says that the decision was its operation's first.
+const FIRST: u32 = 1 << 31;
 
 /// Names a list of decisions: equal for equal lists, and as good as never for others (a hash of 128 bits).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -104,10 +111,11 @@ impl Prefix {
         self.made.last().is_none()
     }
 
-    /// Adds a decision, an operation's `first` or not, before which the path had so many constraints.
-    pub fn push(&mut self, decision: Decision, constraints: u32, first: bool) {
+    /// Adds a decision that was made at this place, an operation's `first` or not, before which the path had so many constraints.
+    pub fn push(&mut self, decision: Decision, constraints: u32, first: bool, pos: CodePos) {
         let (len, id) = (self.len() + 1, self.id().then(decision));
-        self.made.push(Node { decision, len, constraints, first, id });
+        let constraints = constraints & !FIRST | if first { FIRST } else { 0 };
+        self.made.push(Node { decision, len, constraints, pos, id });
     }
 
     /// The name of these decisions.
@@ -118,9 +126,9 @@ impl Prefix {
     /// From the last decision to the first.
     pub fn backwards(&self) -> impl Iterator<Item = Made> + '_ {
         self.made.backwards().map(|(node, before)| {
-            let &Node { decision, len, constraints, first, .. } = node;
+            let &Node { decision, len, constraints, pos, .. } = node;
             let before = before.last().map_or(PrefixId::default(), |node| node.id);
-            Made { index: len - 1, decision, before, constraints, first }
+            Made { index: len - 1, decision, before, constraints: constraints & !FIRST, first: constraints & FIRST != 0, pos }
         })
     }
 
@@ -150,7 +158,7 @@ impl FromIterator<Decision> for Prefix {
     fn from_iter<I: IntoIterator<Item = Decision>>(decisions: I) -> Prefix {
         let mut prefix = Prefix::default();
         for d in decisions {
-            prefix.push(d, 0, true);
+            prefix.push(d, 0, true, CodePos::default());
         }
         prefix
     }
@@ -238,11 +246,14 @@ mod tests {
     fn forks_share_and_a_long_prefix_drops() {
         let mut a: Prefix = (0..1_000_000).map(|i| Decision::Branch(i % 3 == 0)).collect();
         let mut b = a.clone();
-        a.push(Decision::Value(1), 0, true);
-        b.push(Decision::Value(2), 0, true);
+        a.push(Decision::Value(1), 5, true, CodePos { func: 3, op: 7 });
+        b.push(Decision::Value(2), 5, false, CodePos::default());
         assert_ne!(a.id(), b.id());
         assert_eq!(a.without_last(1).id(), b.without_last(1).id());
-        assert_eq!(a.backwards().next().map(|made| made.index), Some(1_000_000));
+        let last = |prefix: &Prefix| prefix.backwards().next().map(|made| (made.index, made.constraints, made.first, made.pos));
+        assert_eq!(last(&a), Some((1_000_000, 5, true, CodePos { func: 3, op: 7 })));
+        assert_eq!(last(&b), Some((1_000_000, 5, false, CodePos::default())));
+        assert_eq!(size_of::<Node>(), 48);
         assert_eq!(a.len(), 1_000_001);
         assert_eq!(a.without_last(1).to_vec(), b.without_last(1).to_vec());
         assert_ne!(a.to_vec().last(), b.to_vec().last());

@@ -215,7 +215,7 @@ impl State {
 
     /// The positions of the calls in progress, innermost first.
     pub fn call_stack(&self) -> Vec<CodePos> {
-        positions(&self.frames)
+        positions(&self.frames).collect()
     }
 
     /// The frames of all threads of the running process, and of landings.
@@ -335,9 +335,9 @@ fn hash_memory(memory: &Memory, pool: &Pool, mut h: &mut dyn Hasher) {
 }
 
 /// The positions of these calls in progress, innermost first.
-fn positions(frames: &[Rc<Frame>]) -> Vec<CodePos> {
+pub(crate) fn positions(frames: &[Rc<Frame>]) -> impl Iterator<Item = CodePos> + '_ {
     let frames = frames.iter().rev().enumerate();
-    frames.map(|(i, f)| CodePos { func: f.func(), op: if i == 0 { f.op() } else { f.op().saturating_sub(1) } }).collect()
+    frames.map(|(i, f)| CodePos { func: f.func(), op: if i == 0 { f.op() } else { f.op().saturating_sub(1) } })
 }
 
 fn remap_frames(frames: &mut [Rc<Frame>], landings: &mut Rc<Landings>, map: &Remap, rebuilt: &mut Rebuilt) {

@@ -246,7 +246,7 @@ impl State {
     pub fn call_stack_of(&self, thread: ThreadId) -> Vec<CodePos> {
         match &self.threads {
             Some(threads) if thread != threads.running => {
-                threads.all.get(thread as usize).map_or(Vec::new(), |thread| positions(&thread.own.frames))
+                threads.all.get(thread as usize).map_or(Vec::new(), |thread| positions(&thread.own.frames).collect())
             }
             Some(_) | None => self.call_stack(),
         }

@@ -5,10 +5,11 @@ use std::rc::Rc;
 use wryneck_expr::{ExprId, Model, print};
 
 use super::{Cx, adoption, constraints_before};
+use crate::ground::image::CodePos;
 use crate::ground::path_end::{Limit, PathEnd};
+use crate::ground::places;
 use crate::ground::prefix::Decision;
-use crate::state::LEFT_OUT;
-use crate::state::{Script, State};
+use crate::state::{LEFT_OUT, Script, State, positions};
 use crate::step::core::{Checked, Flip, LedgerKind, Refuted};
 use crate::step::plugin::Stop;
 use crate::step::recorder::Step;
@@ -32,7 +33,8 @@ impl Cx<'_> {
     pub(crate) fn record(&mut self, decision: Decision) {
         self.mark(Step::Decision { index: self.state.prefix.len() });
         let constraints = constraints_before(self);
-        self.state.prefix.push(decision, constraints, self.state.taken == 0);
+        let pos = decides_at(self);
+        self.state.prefix.push(decision, constraints, self.state.taken == 0, pos);
         self.state.taken += 1;
     }
 
@@ -54,6 +56,12 @@ impl Cx<'_> {
         }
         Ok(())
     }
+}
+
+/// The place of a decision as users know it: inside a library function, the program's call of it. Of machine code, whose calls would have to be
+/// searched for, the place itself.
+fn decides_at(cx: &Cx<'_>) -> CodePos {
+    positions(&cx.state.frames).find(|pos| !places::in_library(&cx.core.image, *pos)).unwrap_or_else(|| cx.pos())
 }
 
 pub(super) fn follow_branch(cx: &mut Cx<'_>) -> Result<Option<bool>, Stop> {
@@ -132,7 +140,7 @@ pub(super) fn add(cx: &mut Cx<'_>, cond: ExprId, decision: Option<Decision>, blo
     let mut prefix = cx.state.prefix.clone();
     let mut script: Script = here.into();
     if let Some(d) = decision {
-        prefix.push(d, constraints_before(cx), taken == 0);
+        prefix.push(d, constraints_before(cx), taken == 0, decides_at(cx));
         script.push_back(d);
     }
     let state = cx.core.config.snapshots.then(|| {
