@@ -31,9 +31,9 @@ impl Wanted {
         self.0.is_empty()
     }
 
-    /// One of them shows the tree of paths.
-    pub fn reads_tree(&self) -> bool {
-        self.0.iter().any(|(format, _)| format.reads_tree)
+    /// One of them shows the tree of paths and the inputs of tests.
+    pub fn details(&self) -> bool {
+        self.0.iter().any(|(format, _)| format.details)
     }
 
     /// Writes them of a report.
@@ -52,7 +52,7 @@ impl Wanted {
             return Vec::new();
         }
         watchdog::works_on("reading the run folder for the reports");
-        match folder::report(folder, Code::Application, self.reads_tree()) {
+        match folder::report(folder, Code::Application, self.details()) {
             Ok(report) => self.0.iter().filter_map(|(format, file)| write_one(format, file, &report).err()).collect(),
             Err(error) => vec![error.context("the reports cannot be written")],
         }

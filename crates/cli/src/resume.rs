@@ -168,7 +168,7 @@ impl Resume {
         for path in paths {
             let shown = number..number + path.finds as usize;
             number = shown.end;
-            let decisions = path.prefix.as_deref().and_then(decode).filter(|_| path.finds > 0);
+            let decisions = path.decisions.as_ref().and_then(|made| decode(&made.prefix)).filter(|_| path.finds > 0);
             let Some(prefix) = decisions else {
                 taken.push(path);
                 continue;

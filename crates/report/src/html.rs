@@ -4,14 +4,14 @@
 //! so that 10,000 tests load as fast as one. All text goes through [`crate::shown`], then through the escapes of HTML or of JSON in HTML.
 //! The page's own policy forbids it to load anything.
 
-use std::collections::{BTreeMap, BTreeSet};
-use std::fmt::Write as _;
+mod data;
+mod inputs;
+
 use std::io::{self, Write};
 
 use maud::{DOCTYPE, Markup, PreEscaped, html};
-use serde_json::{Value, json};
 
-use crate::report::{FileCoverage, Report, Test};
+use crate::report::{FileCoverage, Report};
 use crate::run::{Class, EndCount, Finding, LedgerRow, Place, Run, Status};
 use crate::{annotate, shown, terminal, units};
 
@@ -25,10 +25,6 @@ const MOST_STEPS: usize = 100;
 const MOST_FRAMES: usize = 24;
 /// Lines of source before and after a place.
 const AROUND: u32 = 3;
-/// Bytes of source text in the page, and tests and nodes of the tree.
-const MOST_SOURCE: usize = 3 << 19;
-const MOST_TESTS: usize = 20_000;
-const MOST_NODES: usize = 60_000;
 /// Ends and entries of the ledger that are shown, files of the coverage, and functions of each.
 const MOST_ROWS: usize = 400;
 /// Functions of all files.
@@ -44,8 +40,7 @@ fn page(report: &Report) -> Markup {
     let run = &report.run;
     let words: Vec<_> = run.command.iter().map(|w| units::shell_word(w)).collect();
     let command = words.join(" ");
-    let (texts, text_of) = files(report);
-    let data = data(report, &texts);
+    let (data, text_of) = data::of(report);
     html! {
         (DOCTYPE)
         html lang="en" {
@@ -76,16 +71,11 @@ fn page(report: &Report) -> Markup {
                     (time(run))
                     footer { "wryneck " (report.version) ", run folder " code { (run.folder) } }
                 }
-                script id="data" type="application/json" { (PreEscaped(in_html(&data))) }
+                script id="data" type="application/json" { (PreEscaped(data)) }
                 script { (PreEscaped(SCRIPT)) }
             }
         }
     }
-}
-
-/// JSON that ends no element and begins none.
-fn in_html(data: &Value) -> String {
-    data.to_string().replace('<', "\\u003c").replace('>', "\\u003e").replace('&', "\\u0026")
 }
 
 /// The last line of the summary.
@@ -134,7 +124,11 @@ fn number(n: u64) -> String {
 }
 
 fn percent(part: u64, all: u64) -> String {
-    format!("{:.1} %", 100.0 * part as f64 / all.max(1) as f64)
+    percent_of(part as f64 / all.max(1) as f64)
+}
+
+fn percent_of(share: f64) -> String {
+    format!("{:.1} %", 100.0 * share)
 }
 
 /// A part of a bar.
@@ -178,8 +172,8 @@ fn one_finding(report: &Report, number: usize, f: &Finding) -> Markup {
             @if f.stack.len() > frames { p.soft { "by " (terminal::plural((f.stack.len() - frames) as u64, "more call")) } }
             @if has_steps { (steps(report, f)) }
             dl {
-                dt { "when" }
-                dd { @if f.inputs.is_empty() { "on every input" } @else { code { (terminal::inputs(&f.inputs)) } } }
+                dt { "inputs" }
+                dd { @if f.inputs.is_empty() { "it happens on every input" } @else { (inputs::table(&f.inputs)) } }
                 @if f.count > 1 { dt { "paths" } dd { (f.count) " end so" } }
                 @if let Some(native) = &f.native {
                     @let (words, why) = native.words();
@@ -188,7 +182,10 @@ fn one_finding(report: &Report, number: usize, f: &Finding) -> Markup {
                 }
                 @if let Some(test) = &f.test {
                     dt { "replay" }
-                    dd { code { "wryneck replay " (units::shell_word(&format!("{}/{test}", run.folder))) } }
+                    dd {
+                        code { "wryneck replay " (units::shell_word(&format!("{}/{test}", run.folder))) }
+                        @if data::is_linked(report, test) { " " a href={ "#" (test) } { "its test" } }
+                    }
                 }
             }
         }
@@ -220,6 +217,7 @@ fn frame_body(report: &Report, f: &Finding, depth: usize, place: &Place) -> Mark
         }
         @if let Some(variables) = f.variables.get(depth).filter(|all| !all.is_empty()) {
             p.mono style="margin:.2rem 0" {
+                span.soft { "variables: " }
                 @for (i, v) in variables.iter().enumerate() { @if i > 0 { ", " } (v.name) span.soft { " = " } (v.value) }
             }
         }
@@ -291,20 +289,22 @@ fn paths(report: &Report) -> Markup {
             @if run.ends.len() > MOST_ROWS { p.soft { "and " (run.ends.len() - MOST_ROWS) " more kinds of ends" } }
             @if run.ends.iter().any(|e| e.class == Class::Unsupported) { p.soft { code { "unsupported" } " is a gap of this tool, not a defect of the program" } }
         }
-        @if shows_tree(report) {
-            @let (shown, all) = (report.tree.iter().filter(|node| node.test.is_some()).count(), report.tests.len());
+        @if data::shows_tree(report) {
+            @let (shown, all) = (report.tree.nodes.iter().filter(|node| node.test.is_some()).count(), report.tests.len());
             div.card {
                 div.tools {
                     span {
                         "The tree of the paths " @if shown < all { "of " (number(shown as u64)) " tests" } @else { "with a test" }
-                        ": the width of a node is its paths, each row a fork."
+                        ". Each row is a fork, at the line that is named there. The width of a box is its number of paths."
                     }
-                    span { span.key.inner {} "fork" } span { span.key.exit {} "exit" } span { span.key.fault {} "fault" } span { span.key.gap {} "other" }
+                    span.keys {
+                        span { span.key.inner {} "fork" } span { span.key.exit {} "exit" } span { span.key.fault {} "fault" } span { span.key.gap {} "other" }
+                    }
                     button.more id="tree-up" style="margin:0" hidden { "Zoom out" }
                 }
-                canvas id="tree-canvas" role="img" aria-label="tree of paths" {}
-                div.mono.soft id="hover" {}
-                p.soft style="margin:0" { "Click a node to zoom in, the top row to zoom out." }
+                canvas id="tree-canvas" tabindex="0" role="application" aria-label="tree of paths: arrow keys move, Enter opens" aria-describedby="hover" {}
+                div.mono id="hover" aria-live="polite" {}
+                p.soft style="margin:0" { "Click a fork to zoom in, the top row to zoom out, and the end of a path to see its test. Arrow keys and Enter do the same." }
             }
         }
     }
@@ -344,7 +344,11 @@ fn one_file(file: &FileCoverage, text: Option<usize>, functions: usize) -> Marku
     };
     html! {
         @match text {
-            Some(index) => details data-file=(index) { summary { (head) } pre.listing {} },
+            Some(index) => details data-file=(index) {
+                summary { (head) }
+                p.soft.legend { code { "+" } " ran, " code { "-" } " never ran" }
+                pre.listing tabindex="0" {}
+            },
             None => (head),
         }
         @if file.functions.len() > 1 && functions > 0 {
@@ -363,17 +367,17 @@ fn one_file(file: &FileCoverage, text: Option<usize>, functions: usize) -> Marku
 }
 
 fn tests(report: &Report) -> Markup {
-    let left_out = report.tests.len().saturating_sub(MOST_TESTS);
+    let left_out = report.tests.len().saturating_sub(data::MOST_TESTS);
     html! {
         h2 { "Tests" }
         div.card id="tests" {
             @if report.tests.is_empty() { "No test was written." }
             @else {
                 div.tools {
-                    input id="test-search" type="search" placeholder="Search: a file, or an end such as fault" aria-label="search tests";
-                    span.soft id="test-count" {}
+                    input id="test-search" type="search" placeholder="Search: a test, an end such as fault, a value" aria-label="search tests";
+                    span.soft id="test-count" aria-live="polite" {}
                 }
-                table {
+                table.wide {
                     thead { tr { th { button { "test" } } th { button { "end" } } th.num { button { "instructions" } } th.num { button { "decisions" } } } }
                     tbody id="test-rows" {}
                 }
@@ -415,72 +419,12 @@ fn time(run: &Run) -> Markup {
             @else {
                 div.bar style="height:1rem" { (part("solver", solver)) (part("rest", 1.0 - solver)) }
                 dl {
-                    dt { span.key.solver {} "solver" } dd { (units::seconds(totals.solver_seconds)) ", " (number(totals.solver_calls)) " calls for " (number(totals.queries)) " queries" }
-                    dt { span.key.rest {} "the rest" } dd { (units::seconds((run.seconds - totals.solver_seconds).max(0.0))) ", " (number(totals.instructions)) " instructions, " (number(totals.decisions)) " decisions" }
+                    dt { span.key.solver {} "solver" } dd { (units::seconds(totals.solver_seconds)) " (" (percent_of(solver)) "), " (number(totals.solver_calls)) " calls for " (number(totals.queries)) " queries" }
+                    dt { span.key.rest {} "the rest" } dd { (units::seconds((run.seconds - totals.solver_seconds).max(0.0))) " (" (percent_of(1.0 - solver)) "), " (number(totals.instructions)) " instructions, " (number(totals.decisions)) " decisions" }
                 }
             }
         }
     }
-}
-
-/// The texts of covered files that the page holds, and for each file of the coverage which of them is its own.
-fn files(report: &Report) -> (Vec<Value>, Vec<Option<usize>>) {
-    let (mut left, mut texts) = (MOST_SOURCE, Vec::new());
-    let mut of = vec![None; report.coverage.len()];
-    let places = report.run.findings.iter().flat_map(|f| &f.stack);
-    let of_findings: BTreeSet<&str> = places.map(|place| place.file.as_str()).collect();
-    // Those of findings come first.
-    let mut order: Vec<usize> = (0..report.coverage.len()).collect();
-    order.sort_by_key(|&i| (!of_findings.contains(report.coverage[i].file.as_str()), i));
-    for i in order {
-        let file = &report.coverage[i];
-        let Some(lines) = report.sources.file(&file.file) else { continue };
-        let Some(rest) =
-            lines.iter().map(|line| line.len() + 3).sum::<usize>().checked_add(12 * file.lines.len()).and_then(|n| left.checked_sub(n))
-        else {
-            continue;
-        };
-        left = rest;
-        let numbers = |ran: bool| -> Vec<u32> { file.lines.iter().filter(|l| l.1 == ran).map(|l| l.0).collect() };
-        of[i] = Some(texts.len());
-        texts.push(json!([lines, numbers(true), numbers(false)]));
-    }
-    (texts, of)
-}
-
-fn shows_tree(report: &Report) -> bool {
-    (2..=MOST_NODES).contains(&report.tree.len())
-}
-
-/// What the page's script draws.
-fn data(report: &Report, files: &[Value]) -> Value {
-    let mut numbers: BTreeMap<String, usize> = BTreeMap::new();
-    let (mut ends, mut kinds) = (Vec::new(), Vec::new());
-    let mut end = |test: &Test| {
-        let mut name = test.class.clone();
-        if !test.what.is_empty() {
-            let _ = write!(name, " {}", test.what);
-        }
-        *numbers.entry(name.clone()).or_insert_with(|| {
-            ends.push(name);
-            kinds.push(colour(&test.class));
-            ends.len() - 1
-        })
-    };
-    let tests: Vec<Value> = report
-        .tests
-        .iter()
-        .take(MOST_TESTS)
-        .map(|test| json!([shown::text(&test.file), end(test), test.instructions, test.depth]))
-        .collect();
-    let known = |test: &u32| (*test as usize) < tests.len();
-    let tree: Vec<Value> = match shows_tree(report) {
-        true => {
-            report.tree.iter().map(|node| json!([node.parent, node.decisions, node.test.filter(known).map_or(-1, i64::from)])).collect()
-        }
-        false => Vec::new(),
-    };
-    json!({ "tests": tests, "ends": ends, "kinds": kinds, "tree": tree, "files": files })
 }
 
 #[cfg(test)]

@@ -21,7 +21,7 @@ pub mod units;
 use std::io::{self, Write};
 
 pub use ktest::{KTest, Object};
-pub use report::{FileCoverage, FunctionCoverage, Report, Sources, Test, TreeNode};
+pub use report::{FileCoverage, FunctionCoverage, Report, Sources, Test, Tree, TreeNode};
 pub use rules::{Checked, RuleResult, Verdict};
 pub use run::{
     Class, CodeLine, EndCount, Finding, Goal, InputValue, Kind, LOSSES, LedgerRow, Lines, Native, Place, Pruning, Reached, Run, Status,
@@ -31,8 +31,8 @@ pub use run::{
 /// A row of [`FORMATS`].
 pub struct Format {
     pub name: &'static str,
-    /// It shows the tree of paths, which takes a while to read.
-    pub reads_tree: bool,
+    /// It shows the tree of paths and the inputs of tests, which take a while to read.
+    pub details: bool,
     pub write: fn(&mut dyn Write, &Report) -> io::Result<()>,
 }
 
@@ -40,11 +40,11 @@ pub struct Format {
 // `report::tests::golden`.
 #[rustfmt::skip]
 pub static FORMATS: &[Format] = &[
-    Format { name: "html", reads_tree: true, write: html::write },
-    Format { name: "json", reads_tree: false, write: |out, report| json::write(out, &report.run) },
-    Format { name: "jsonl", reads_tree: false, write: jsonl::write },
-    Format { name: "lcov", reads_tree: false, write: lcov::write },
-    Format { name: "sarif", reads_tree: false, write: sarif::write },
+    Format { name: "html", details: true, write: html::write },
+    Format { name: "json", details: false, write: |out, report| json::write(out, &report.run) },
+    Format { name: "jsonl", details: false, write: jsonl::write },
+    Format { name: "lcov", details: false, write: lcov::write },
+    Format { name: "sarif", details: false, write: sarif::write },
 ];
 
 /// The format of this name.

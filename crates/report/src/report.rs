@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use serde::Serialize;
 
-use crate::run::Run;
+use crate::run::{InputValue, Place, Run};
 
 /// The text of source files, by name.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -22,9 +22,18 @@ pub struct Report {
     pub coverage: Vec<FileCoverage>,
     /// In the order they were written.
     pub tests: Vec<Test>,
-    /// The paths of the first tests as a tree, each node before those below it.
-    pub tree: Vec<TreeNode>,
+    /// The paths of the first tests. Empty if details were not asked for.
+    pub tree: Tree,
     pub sources: Sources,
+}
+
+/// Paths as a tree.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Tree {
+    /// Each node before those below it.
+    pub nodes: Vec<TreeNode>,
+    /// Where the forks are, each place once.
+    pub places: Vec<Place>,
 }
 
 /// Paths that make the same decisions up to here, where they part or end.
@@ -34,8 +43,10 @@ pub struct TreeNode {
     pub parent: u32,
     /// Decisions made after the parent's.
     pub decisions: u32,
-    /// The test, by its place among the tests, whose path ends here.
+    /// The test, by its number among the tests, whose path ends here.
     pub test: Option<u32>,
+    /// The place, by its number in the tree, of the decision after these, with which the paths part. `None` if none makes one, or it is not known.
+    pub place: Option<u32>,
 }
 
 /// Coverage of a source file.
@@ -69,6 +80,9 @@ pub struct Test {
     pub instructions: u64,
     /// Decisions.
     pub depth: u64,
+    /// The values of its inputs; `None` if details were not asked for, or its file cannot be read.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub inputs: Option<Vec<InputValue>>,
 }
 
 impl FileCoverage {
@@ -151,8 +165,15 @@ pub(crate) mod tests {
                 what: "out-of-bounds-write".into(),
                 instructions: 90,
                 depth: 4,
+                inputs: Some(vec![InputValue { name: "arg00".into(), bytes: b"x\x01\0".into() }]),
             }],
-            tree: vec![TreeNode { parent: 0, decisions: 0, test: None }, TreeNode { parent: 0, decisions: 4, test: Some(0) }],
+            tree: Tree {
+                nodes: vec![
+                    TreeNode { parent: 0, decisions: 0, test: None, place: Some(0) },
+                    TreeNode { parent: 0, decisions: 4, test: Some(0), place: None },
+                ],
+                places: vec![Place { function: "main".into(), file: "t.c".into(), line: 11, column: 7 }],
+            },
             sources,
         }
     }

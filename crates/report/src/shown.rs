@@ -9,7 +9,7 @@ use std::borrow::Cow;
 use std::fmt::Write as _;
 use std::io::{self, Write};
 
-use crate::report::{FileCoverage, FunctionCoverage, Report, Sources, Test};
+use crate::report::{FileCoverage, FunctionCoverage, Report, Sources, Test, Tree};
 use crate::rules::RuleResult;
 use crate::run::{
     CodeLine, EndCount, Finding, Goal, InputValue, Kind, LedgerRow, Native, Place, Pruning, Reached, Run, Status, Step, Variable,
@@ -164,7 +164,7 @@ pub fn report(report: &Report) -> Report {
         directory: own(directory),
         coverage: coverage.iter().map(file).collect(),
         tests: tests.iter().map(test).collect(),
-        tree: tree.clone(),
+        tree: Tree { nodes: tree.nodes.clone(), places: tree.places.iter().map(place).collect() },
         sources: shown_sources(sources),
     }
 }
@@ -179,8 +179,13 @@ fn file(FileCoverage { file, library, lines, functions }: &FileCoverage) -> File
     FileCoverage { file: own(file), library: *library, lines: lines.clone(), functions: functions.iter().map(function).collect() }
 }
 
-fn test(Test { file, class, what, instructions, depth }: &Test) -> Test {
-    Test { file: file.clone(), class: own(class), what: own(what), instructions: *instructions, depth: *depth }
+fn test(Test { file, class, what, instructions, depth, inputs }: &Test) -> Test {
+    let inputs = inputs.as_ref().map(|values| values.iter().map(input).collect());
+    Test { file: file.clone(), class: own(class), what: own(what), instructions: *instructions, depth: *depth, inputs }
+}
+
+fn input(InputValue { name, bytes }: &InputValue) -> InputValue {
+    InputValue { name: own(name), bytes: bytes.clone() }
 }
 
 fn ledger_row(LedgerRow { kind, what, count, flag }: &LedgerRow) -> LedgerRow {
@@ -199,7 +204,6 @@ fn place(Place { function, file, line, column }: &Place) -> Place {
 fn finding(finding: &Finding) -> Finding {
     let Finding { kind, message, stack, inputs, count, test, source_line, code, variables, native, steps } = finding;
     let variable = |Variable { name, value }: &Variable| Variable { name: own(name), value: own(value) };
-    let input = |InputValue { name, bytes }: &InputValue| InputValue { name: own(name), bytes: bytes.clone() };
     let instruction = |CodeLine { address, place, text, here }: &CodeLine| CodeLine {
         address: *address,
         place: own(place),

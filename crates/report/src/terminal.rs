@@ -112,14 +112,17 @@ pub(crate) fn inputs(values: &[InputValue]) -> String {
     let shown = |v: &InputValue| {
         let cut = &v.bytes[..v.bytes.len().min(SHOWN_BYTES)];
         let more = if cut.len() < v.bytes.len() { "…" } else { "" };
-        match (v.bytes.len(), number(&v.bytes)) {
-            (1 | 2 | 4 | 8, Some(n)) if !is_text(&v.bytes) => {
-                format!("{} = {} ({n})", v.name, units::c_string(cut))
-            }
-            _ => format!("{} = {}{more}", v.name, units::c_string(cut)),
+        match as_number(&v.bytes) {
+            Some(n) => format!("{} = {} ({n})", v.name, units::c_string(cut)),
+            None => format!("{} = {}{more}", v.name, units::c_string(cut)),
         }
     };
     values.iter().map(shown).collect::<Vec<_>>().join(", ")
+}
+
+/// The number that bytes of a number's size are, if they are no text.
+pub(crate) fn as_number(bytes: &[u8]) -> Option<i64> {
+    if matches!(bytes.len(), 1 | 2 | 4 | 8) && !is_text(bytes) { number(bytes) } else { None }
 }
 
 /// Whether the bytes are a printable string, zeros after its end included.

@@ -392,7 +392,7 @@ impl Collector {
             covers_new,
             entered,
             shown,
-            prefix,
+            decisions,
             test,
         } = report;
         self.inputs = self.inputs.max(inputs);
@@ -445,10 +445,10 @@ impl Collector {
         if cut && first.is_empty() {
             self.cut.push(self.rows);
         }
-        let prefix = prefix.filter(|_| test.is_some() || !first.is_empty());
+        let decisions = decisions.filter(|_| test.is_some() || !first.is_empty());
         self.folder.path_ended(PathRow {
             finds: first.len() as u64,
-            prefix,
+            decisions,
             class,
             what,
             instructions,

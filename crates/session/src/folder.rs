@@ -16,6 +16,7 @@ use serde_json::Value;
 use wryneck_report::{Class, Finding, KTest, LedgerRow, Run};
 
 use crate::coverage::{FunctionRow, LineRow};
+use crate::decided::Decisions;
 use crate::host::HostRead;
 use crate::left::Changes;
 use crate::problem::problem;
@@ -51,7 +52,7 @@ pub struct PathRow {
     /// Findings that it is the first to show.
     pub finds: u64,
     /// Its decisions, if they are of use.
-    pub prefix: Option<Vec<u8>>,
+    pub decisions: Option<Decisions>,
     pub test: Option<Box<Test>>,
 }
 

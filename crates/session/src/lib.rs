@@ -31,6 +31,7 @@ pub mod compile;
 pub mod concrete;
 pub mod coverage;
 pub mod data;
+pub mod decided;
 pub mod export;
 pub mod facts;
 pub mod folder;

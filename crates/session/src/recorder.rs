@@ -9,12 +9,13 @@ use std::time::{Duration, Instant};
 
 use serde_json::json;
 use wryneck_environ::{STDOUT, World};
-use wryneck_exec::prefix::{self, PrefixId};
+use wryneck_exec::prefix::PrefixId;
 use wryneck_exec::{Control, Core, Ended, Explorer, FaultKind, Job, Leak, Limit, PathEnd};
 use wryneck_report::{Class, InputValue, Object, Totals};
 use wryneck_solver::Stop;
 
 use crate::coverage::LineMap;
+use crate::decided::Decisions;
 use crate::halt::Halt;
 use crate::left::{self, Left};
 use crate::path_tree::PathTree;
@@ -161,7 +162,7 @@ impl Recorder {
             covers_new: ended.covers_new,
             entered: if ended.covers_new && self.names_blocks { self.entered(core) } else { Vec::new() },
             shown,
-            prefix: (may_emit || is_first).then(|| prefix::encode(&ended.prefix.to_vec())),
+            decisions: (may_emit || is_first).then(|| Decisions::of(&core.image, &ended.prefix)),
             test: may_emit.then(|| outline(core, ended, class, &what)),
             what,
         }

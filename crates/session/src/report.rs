@@ -10,6 +10,7 @@ use wryneck_exec::prefix::PrefixId;
 use wryneck_report::{Class, Finding, LedgerRow, Lines, Object, Pruning, Totals};
 
 use crate::coverage::{FunctionRow, LineRow};
+use crate::decided::Decisions;
 use crate::left::Changes;
 use crate::results::PlaceKey;
 
@@ -36,8 +37,8 @@ pub struct PathReport {
     pub entered: Vec<u64>,
     /// What it showed that is wrong, in its order.
     pub shown: Vec<Shown>,
-    /// Its decisions, encoded, and its test. Only where the collector may want them: its worker knows nothing like it.
-    pub prefix: Option<Vec<u8>>,
+    /// Its decisions and its test. Only where the collector may want them: its worker knows nothing like it.
+    pub decisions: Option<Decisions>,
     pub test: Option<Box<Outline>>,
 }
 

@@ -2,7 +2,7 @@
 -- Several runs' tables can be attached and compared: no number here but those of machine code is an address.
 
 -- The number of this schema; a change here is a new number, and `show` and `replay` say which one they read.
-PRAGMA user_version = 5;
+PRAGMA user_version = 6;
 
 -- Facts of the run: command (JSON array), program, started (seconds since 1970), version, status (`running` until the end),
 -- and at the end summary (the JSON object that --json prints). rest: what is known where `pending` was last written (JSON, `left.rs`).
@@ -19,6 +19,7 @@ CREATE TABLE path (
     approximated INTEGER NOT NULL,  -- 1: something on it was skipped or bounded
     finds INTEGER NOT NULL,         -- findings that it was the first to show; they are numbered in this order
     prefix BLOB,                    -- its decisions; only where a test was written or a finding was first shown
+    places TEXT,                    -- where it made them (JSON, `decided.rs`); only with the decisions
     test TEXT                       -- the test's file name
 );
 

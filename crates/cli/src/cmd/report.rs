@@ -42,7 +42,7 @@ static OPTIONS: &[Opt<Args>] = &[
 
 const SYNOPSIS: &str = "usage: wryneck report [options] RUN\n\n\
     Writes one HTML page that needs no other file and no network: findings with their paths, coverage of each source line, the tree\n\
-    of paths, tests, ledger, time. RUN is a run folder, such as `wryneck-last`. Options, before or after it:\n";
+    of paths, tests with their inputs, ledger, time. RUN is a run folder, such as `wryneck-last`. Options, before or after it:\n";
 
 const EXAMPLES: &str = "\nExamples:\n\
     \x20 wryneck report wryneck-last                      write wryneck-report.html\n\
@@ -58,7 +58,7 @@ pub fn run(words: Vec<String>) -> Result<u8> {
     let folder = options::parse_run("report", OPTIONS, &mut args, words)?;
     let mut wanted = Wanted::default();
     wanted.add("html", &args.file).map_err(|why| problem(format!("`--output`: {why}"), "write `--output FILE`"))?;
-    wanted.write(&folder::report(Path::new(&folder), args.code, wanted.reads_tree())?)?;
+    wanted.write(&folder::report(Path::new(&folder), args.code, wanted.details())?)?;
     for file in wanted.files() {
         output::note(format!("wrote `{}`", file.display()));
     }

@@ -62,7 +62,7 @@ pub fn help() -> String {
 pub fn run(words: Vec<String>) -> Result<u8> {
     let mut args = Args { formats: Wanted::default(), code: Code::Application, sections: Vec::new() };
     let folder = options::parse_run("show", OPTIONS, &mut args, words)?;
-    let report = folder::report(Path::new(&folder), args.code, args.formats.reads_tree())?;
+    let report = folder::report(Path::new(&folder), args.code, args.formats.details())?;
     args.formats.write(&report)?;
     match (args.sections.is_empty(), args.formats.is_empty()) {
         (false, _) => output::write(|out| show::write(out, &report, &args.sections))?,

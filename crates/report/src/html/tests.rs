@@ -1,11 +1,14 @@
 //! The page as a browser takes it apart: its parts, text that would be markup, its size.
 
 use scraper::{Html, Selector};
+use serde_json::{Value, json};
 
+use super::data::MOST_TESTS;
 use super::*;
 use crate::report::tests::golden;
 use crate::report::{FileCoverage, FunctionCoverage, Test, TreeNode};
 use crate::rules::{RuleResult, Verdict};
+use crate::run::InputValue;
 
 fn written(report: &Report) -> String {
     let mut out = Vec::new();
@@ -41,15 +44,17 @@ fn the_page_has_findings_with_their_path_coverage_paths_tests_and_ledger() {
     );
     assert_eq!(
         texts(&page, ".finding dd"),
-        [r#"arg00 = "x\x01\x00""#, "2 end so", "reproduced", "wryneck replay wryneck-out-3/test000002.ktest"]
+        [r#"arg00 symbolic argument 1"x\x01\x00""#, "2 end so", "reproduced", "wryneck replay wryneck-out-3/test000002.ktest its test"]
     );
     assert_eq!(texts(&page, "#paths + div tbody tr:first-child td"), ["exit 0", "12", "80.0 %", ""]);
     assert!(texts(&page, "summary").iter().any(|text| text == "t.c 6 of 8 lines (75.0 %), 2 of 3 functions entered"));
     assert_eq!(texts(&page, "#ledger + div td"), ["undefined-function (change: --undefined)", "gadget", "3"]);
     let data = data_of(&page);
-    assert_eq!(data["tests"], json!([["test000002.ktest", 0, 90, 4]]));
+    assert_eq!(data["tests"], json!([["test000002.ktest", 0, 90, 4, [[0, r#""x\x01\x00""#]]]]));
+    assert_eq!((&data["inputs"], &data["folder"]), (&json!([["arg00", "symbolic argument 1"]]), &json!("wryneck-out-3")));
     assert_eq!((&data["ends"], &data["kinds"]), (&json!(["fault out-of-bounds-write"]), &json!(["fault"])));
-    assert_eq!(data["tree"], json!([[0, 0, -1], [0, 4, 0]]));
+    assert_eq!(data["tree"], json!([[0, 0, -1, 0], [0, 4, 0, -1]]));
+    assert_eq!(data["places"], json!([["t.c:11", "t.c:11:7 in main", "if (strchr(v[1], 'x'))"]]));
     assert_eq!(data["files"][0][1], json!([5, 6, 7, 8, 11, 12]));
 }
 
@@ -107,6 +112,8 @@ fn it_loads_nothing_and_text_of_programs_is_no_markup() {
     report.sources.add(EVIL.into(), EVIL);
     report.tests[0].file = EVIL.into();
     report.tests[0].what = EVIL.into();
+    report.tests[0].inputs = Some(vec![InputValue { name: EVIL.into(), bytes: EVIL.into() }]);
+    report.tree.places[0] = Place { function: EVIL.into(), file: EVIL.into(), line: 1, column: 1 };
     let text = written(&report);
     let page = Html::parse_document(&text);
     assert_eq!(texts(&page, "script").len(), 2, "data and script alone");
@@ -120,7 +127,7 @@ fn it_loads_nothing_and_text_of_programs_is_no_markup() {
 }
 
 #[test]
-fn a_large_run_is_a_page_of_less_than_five_megabytes() {
+fn a_large_run_is_a_page_of_less_than_six_megabytes() {
     let mut report = golden();
     let test = |n: u32| Test {
         file: format!("test{n:06}.ktest"),
@@ -128,10 +135,11 @@ fn a_large_run_is_a_page_of_less_than_five_megabytes() {
         what: (n % 7).to_string(),
         instructions: 1 << 20,
         depth: 300,
+        inputs: Some(vec![InputValue { name: "stdin".into(), bytes: vec![0xff; 300] }]),
     };
     report.tests = (0..30_000).map(test).collect();
-    report.tree = std::iter::once(TreeNode { parent: 0, decisions: 3, test: None })
-        .chain((0..30_000).map(|n| TreeNode { parent: n, decisions: 1, test: Some(n) }))
+    report.tree.nodes = std::iter::once(TreeNode { parent: 0, decisions: 3, test: None, place: Some(0) })
+        .chain((0..30_000).map(|n| TreeNode { parent: n, decisions: 1, test: Some(n), place: Some(0) }))
         .collect();
     let step = report.run.findings[0].steps[0].clone();
     report.run.findings = vec![report.run.findings[0].clone(); 2_000];
@@ -150,7 +158,7 @@ fn a_large_run_is_a_page_of_less_than_five_megabytes() {
         });
     }
     let text = written(&report);
-    assert!(text.len() < 5 << 20, "{}", text.len());
+    assert!(text.len() < 6 << 20, "{}", text.len());
     let page = Html::parse_document(&text);
     assert!(page.errors.is_empty());
     assert_eq!(data_of(&page)["tests"].as_array().map(Vec::len), Some(MOST_TESTS));

@@ -34,7 +34,7 @@ use crate::problem::problem;
 use crate::scratch::Scratch;
 
 /// The number of the schema this version writes and reads.
-const SCHEMA_NUMBER: i64 = 5;
+const SCHEMA_NUMBER: i64 = 6;
 /// Steps of the database's machine that all queries may take, in [`STEP`]s: some seconds. A row takes about twenty.
 const MOST_STEPS: u32 = 400_000;
 const STEP: i32 = 1_000;

@@ -9,6 +9,7 @@ use wryneck_exec::{Deferral, Job, prefix::PrefixId};
 use wryneck_report::{Class, InputValue};
 
 use super::database::Database;
+use crate::decided::Decisions;
 use crate::host::{Answers, QUESTIONS};
 use crate::left::SoFar;
 use crate::problem::problem;
@@ -23,7 +24,7 @@ pub struct EarlierPath {
     pub approximated: bool,
     /// Findings that it was the first to show.
     pub finds: u64,
-    pub prefix: Option<Vec<u8>>,
+    pub decisions: Option<Decisions>,
     /// The number of its test.
     pub test: Option<u64>,
 }
@@ -74,7 +75,7 @@ pub fn earlier(folder: &Path, rest: Option<&str>) -> Result<Earlier> {
         });
     };
     type Row = (u64, String, EarlierPath, Option<String>);
-    let sql = "SELECT id, class, what, instructions, depth, covers_new, approximated, finds, prefix, test FROM path ORDER BY id";
+    let sql = "SELECT id, class, what, instructions, depth, covers_new, approximated, finds, prefix, test, places FROM path ORDER BY id";
     let rows: Vec<Row> = db.rows(sql, |row| {
         let unsigned = |column: usize| row.get::<_, i64>(column).map(|n| u64::try_from(n).unwrap_or(0));
         let path = EarlierPath {
@@ -85,7 +86,7 @@ pub fn earlier(folder: &Path, rest: Option<&str>) -> Result<Earlier> {
             covers_new: row.get(5)?,
             approximated: row.get(6)?,
             finds: unsigned(7)?,
-            prefix: row.get(8)?,
+            decisions: row.get::<_, Option<Vec<u8>>>(8)?.zip(row.get(10)?).map(|(prefix, places)| Decisions { prefix, places }),
             test: None,
         };
         Ok((unsigned(0)?, row.get(1)?, path, row.get(9)?))
@@ -116,7 +117,7 @@ pub fn earlier(folder: &Path, rest: Option<&str>) -> Result<Earlier> {
 }
 
 /// The number of a test's file name, if it is one.
-fn number_of(name: &str) -> Option<u64> {
+pub(super) fn number_of(name: &str) -> Option<u64> {
     let number = Path::new(name).file_stem().and_then(OsStr::to_str)?.strip_prefix("test")?.parse().ok()?;
     (super::test_name(number) == name).then_some(number)
 }

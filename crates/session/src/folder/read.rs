@@ -12,17 +12,21 @@ use rusqlite::Row;
 use serde::de::DeserializeOwned;
 use serde_json::Value;
 use wryneck_report::{
-    Class, EndCount, FileCoverage, Finding, FunctionCoverage, Kind, LedgerRow, Lines, Native, Report, Run, Sources, Status, Test, Totals,
-    TreeNode,
+    Class, EndCount, FileCoverage, Finding, FunctionCoverage, InputValue, KTest, Kind, LedgerRow, Lines, Native, Object, Report, Run,
+    Sources, Status, Test, Totals, Tree,
 };
 
 use crate::folder::database::Database;
+use crate::folder::earlier::number_of;
 use crate::folder::tree::Paths;
 use crate::problem::problem;
 use crate::{beneath, data, seal};
 
 /// Most bytes of host files that a replay puts back.
 const MOST_FILES: i64 = 1 << 30;
+/// Most bytes of a test's file whose inputs a report has, and of all of them.
+const ONE_TEST: u64 = 1 << 20;
+const ALL_TESTS: u64 = 64 << 20;
 /// Most bytes of all sources of a report.
 const ALL_SOURCES: u64 = 256 << 20;
 pub(super) const AGAIN: &str = "run the program again; the command is in the folder's `info` if the run had ended";
@@ -106,8 +110,8 @@ pub fn inconclusive(folder: &Path) -> Result<BTreeMap<String, String>> {
     Ok(rows.into_iter().collect())
 }
 
-/// All that a run folder tells; the tree of its paths only if it is wanted.
-pub fn report(folder: &Path, code: Code, tree: bool) -> Result<Report> {
+/// All that a run folder tells; with `details` also the tree of its paths and the inputs of its tests.
+pub fn report(folder: &Path, code: Code, details: bool) -> Result<Report> {
     let reader = Reader::open(folder)?;
     let facts = reader.facts()?;
     let fact = |name: &str| facts.get(name).cloned().unwrap_or_default();
@@ -119,10 +123,13 @@ pub fn report(folder: &Path, code: Code, tree: bool) -> Result<Report> {
         directory: fact("directory"),
         coverage,
         tests: reader.tests()?,
-        tree: if tree { reader.tree()? } else { Vec::new() },
+        tree: if details { reader.tree()? } else { Tree::default() },
         sources: Sources::default(),
     };
     report.sources = sources(&report);
+    if details {
+        inputs(folder, &mut report.tests);
+    }
     Ok(report)
 }
 
@@ -252,16 +259,17 @@ impl Reader {
 
     fn tests(&self) -> Result<Vec<Test>> {
         self.rows("SELECT test, class, what, instructions, depth FROM path WHERE test IS NOT NULL ORDER BY id", |row| {
-            Ok(Test { file: row.get(0)?, class: row.get(1)?, what: row.get(2)?, instructions: count(row, 3)?, depth: count(row, 4)? })
+            let (instructions, depth) = (count(row, 3)?, count(row, 4)?);
+            Ok(Test { file: row.get(0)?, class: row.get(1)?, what: row.get(2)?, instructions, depth, inputs: None })
         })
     }
 
     /// The paths of the tests, in the order of these.
-    fn tree(&self) -> Result<Vec<TreeNode>> {
+    fn tree(&self) -> Result<Tree> {
         let (mut paths, mut test) = (Paths::default(), 0);
-        self.db.each("SELECT prefix FROM path WHERE test IS NOT NULL ORDER BY id", |row| {
+        self.db.each("SELECT prefix, places FROM path WHERE test IS NOT NULL ORDER BY id", |row| {
             if let Some(prefix) = row.get_ref(0)?.as_blob_or_null()? {
-                paths.add(test, prefix);
+                paths.add(test, prefix, row.get_ref(1)?.as_str_or_null()?.unwrap_or_default());
             }
             test += 1;
             Ok(())
@@ -301,6 +309,21 @@ fn ledger_row(row: &Row<'_>) -> rusqlite::Result<LedgerRow> {
 /// A number that cannot be negative; in a damaged file it may be.
 fn count(row: &Row<'_>, column: usize) -> rusqlite::Result<u64> {
     Ok(u64::try_from(row.get::<_, i64>(column)?).unwrap_or(0))
+}
+
+/// Reads the inputs of tests, as far as their files are there.
+fn inputs(folder: &Path, tests: &mut [Test]) {
+    let mut left = ALL_TESTS;
+    for test in tests {
+        // The database may name any file.
+        let Some(bytes) = number_of(&test.file).and_then(|_| data::read_here(&folder.join(&test.file), ONE_TEST.min(left)).ok()) else {
+            continue;
+        };
+        left -= bytes.len() as u64;
+        let Ok(read) = KTest::from_bytes(&bytes) else { continue };
+        let value = |o: Object| InputValue { name: String::from_utf8_lossy(&o.name).into_owned(), bytes: o.bytes };
+        test.inputs = Some(read.objects.into_iter().map(value).collect());
+    }
 }
 
 /// The sources that findings and the application's coverage speak of, as far as they are there.

@@ -72,8 +72,7 @@ fn open(file: &Path) -> rusqlite::Result<Connection> {
     Ok(db)
 }
 
-const INSERT_PATH: &str =
-    "INSERT INTO path (class, what, instructions, depth, covers_new, approximated, finds, prefix, test) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)";
+const INSERT_PATH: &str = "INSERT INTO path (class, what, instructions, depth, covers_new, approximated, finds, prefix, places, test) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)";
 
 struct Writer<'a> {
     folder: &'a Path,
@@ -181,7 +180,8 @@ impl Writer<'_> {
         let (class, what) = (row.class.name(), &*row.what);
         let mut insert = self.db.prepare_cached(INSERT_PATH)?;
         let (instructions, finds) = (row.instructions as i64, row.finds as i64);
-        insert.execute(params![class, what, instructions, row.depth, row.covers_new, row.approximated, finds, row.prefix, name])?;
+        let (prefix, places) = row.decisions.map(|made| (made.prefix, made.places)).unzip();
+        insert.execute(params![class, what, instructions, row.depth, row.covers_new, row.approximated, finds, prefix, places, name])?;
         drop(insert);
         if let (Some(test), Some(name)) = (row.test, name) {
             self.test(&name, &test.ktest.to_bytes(), about(&test).to_string().as_bytes());
@@ -207,7 +207,8 @@ impl Writer<'_> {
         let name = path.test.map(test_name);
         let mut insert = self.db.prepare_cached(INSERT_PATH)?;
         let (class, what, instructions, finds) = (path.class.name(), &path.what, path.instructions as i64, path.finds as i64);
-        insert.execute(params![class, what, instructions, path.depth, path.covers_new, path.approximated, finds, path.prefix, name])?;
+        let (prefix, places) = path.decisions.as_ref().map(|made| (&made.prefix, &made.places)).unzip();
+        insert.execute(params![class, what, instructions, path.depth, path.covers_new, path.approximated, finds, prefix, places, name])?;
         drop(insert);
         if let Some(name) = name {
             let from = folder.join(&name);
