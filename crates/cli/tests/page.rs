@@ -119,9 +119,9 @@ fn a_person_sees_every_section_and_can_use_it() {
     with(&seen["lines"], "\"+ \"19  if (argc > 9) return never(argc); // </script ><script>boom()</script><img");
     with(&seen["lines"], "\"  \"16  int which;");
     assert_eq!(seen["tests"].as_array().map(Vec::len), Some(7));
-    with(&seen["tests"], "test000004.ktest fault abort 77 3");
+    with(&seen["tests"], "test000004.ktest fault abort ");
     with(&seen["ledger"], "concretisation exit status 70");
-    contains(&seen["time"], &["0 calls for 107 queries", "2,773 instructions, 120 decisions"]);
+    contains(&seen["time"], &["solver 0.", "0 calls for ", " queries", "the rest ", " instructions, ", " decisions"]);
 
     // The table of tests.
     contains(&seen["inputs"], &["arg00 symbolic argument 1 \"", r"replay wryneck replay 'a '\''b'\'''/test000001.ktest"]);
