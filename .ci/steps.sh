@@ -30,7 +30,6 @@ trap explain_failure EXIT
 # Debian packages, each with its reason.
 PACKAGES=(
   build-essential  # the C++ of the SAT solver and of the p-code library; make, dpkg-source
-  chromium-headless-shell  # opens the page of `wryneck report` in a test (470 MB on a fresh Debian, 146 MB to fetch)
   clang-22         # C to bitcode
   cmake            # a project of the tests
   csmith           # random C programs for the tests
