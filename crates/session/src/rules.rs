@@ -12,7 +12,7 @@ use wryneck_exec::{Core, Ended, Explorer, Image, PathEnd, Pruner, Traced, Wanted
 use wryneck_ir::CodeSource;
 use wryneck_report::{Pruning, RuleResult, Run, rules};
 use wryneck_verify::checker::{Happened, Pointers};
-use wryneck_verify::flow::{Broken, Events, Flow, Summaries};
+use wryneck_verify::flow::{Broken, Events, Flow, Summaries, TooLarge};
 use wryneck_verify::sequence::Occurred;
 use wryneck_verify::slice::Explain;
 use wryneck_verify::{Automata, Checker, MachineSlicer, Observed, Policy, Sequence, Slicer, builtin, rule_file};
@@ -166,13 +166,13 @@ impl Rules {
         kept: Option<&Path>,
         explain: Option<Explain>,
         checks: bool,
-    ) -> Rc<dyn Pruner> {
+    ) -> Result<Rc<dyn Pruner>, TooLarge> {
         let events = ByRules { image: image.clone(), automata: self.automata.clone(), inside_libraries: self.inside_libraries };
-        let flow = Flow::new(image, Box::new(events), summaries, entry, kept.and_then(facts::load));
+        let flow = Flow::new(image, Box::new(events), summaries, entry, kept.and_then(facts::load))?;
         if let (Some(solution), Some(path)) = (flow.solved(), kept) {
             facts::save(solution, path);
         }
-        Rc::new(Slicer::new(flow, explain, checks))
+        Ok(Rc::new(Slicer::new(flow, explain, checks)))
     }
 
     /// The same of machine code, which comes from `code`.

@@ -22,6 +22,7 @@ use wryneck_report::{Finding, LedgerRow};
 use wryneck_solver::Solver;
 use wryneck_solver::backend::SmtlibProcess;
 use wryneck_verify::Checker;
+use wryneck_verify::flow::TooLarge;
 use wryneck_verify::flow::fitting::{fitting_machine_code, is_referenced};
 use wryneck_verify::slice::Explain;
 
@@ -306,9 +307,12 @@ fn prune(
         return Ok(None);
     }
     // What runs in another thread, and what a key's value points to, no static analysis follows.
-    if explorer.core.code_source.is_none()
-        && wryneck_environ::threads::MAKERS.iter().any(|name| is_referenced(&explorer.core.image.program, name))
-    {
+    let makers = wryneck_environ::threads::MAKERS;
+    let makes_threads = match &explorer.core.code_source {
+        None => makers.iter().any(|name| is_referenced(&explorer.core.image.program, name)),
+        Some(_) => files(plan).iter().any(|file| makers.iter().any(|name| has_symbol(file, name))),
+    };
+    if makes_threads {
         notes.push("the program makes threads or their keys, so nothing is pruned".into());
         return Ok(None);
     }
@@ -320,18 +324,29 @@ fn prune(
     let mut summaries = rules::summaries(&plan.summaries, plan.broken_fact.as_deref())?;
     let slicer = match &explorer.core.code_source {
         Some(code) => {
-            let files: Vec<_> = std::iter::once(&plan.target).chain(&plan.objects).filter_map(|file| fs::read(file).ok()).collect();
+            let files = files(plan);
             fitting_machine_code(&|name| files.iter().any(|file| has_symbol(file, name)), &mut summaries);
             rules.machine_slicer(code.clone(), summaries, explain)
         }
         None => {
             let image = explorer.core.image.clone();
             let kept = facts::path(&image.program, &plan.summaries, begins).filter(|_| plan.broken_fact.is_none());
-            rules.slicer(image, summaries, begins, kept.as_deref(), explain, plan.checks)
+            match rules.slicer(image, summaries, begins, kept.as_deref(), explain, plan.checks) {
+                Ok(slicer) => slicer,
+                Err(TooLarge) => {
+                    notes.push("it takes too long to say what the program's pointers may point to, so nothing is pruned".into());
+                    return Ok(None);
+                }
+            }
         }
     };
     explorer.prune(pruning, slicer.clone());
     Ok(Some(slicer))
+}
+
+/// The contents of the files that are the program.
+fn files(plan: &Plan) -> Vec<Vec<u8>> {
+    std::iter::once(&plan.target).chain(&plan.objects).filter_map(|file| fs::read(file).ok()).collect()
 }
 
 /// Whether a name stands between zeros in a file, as in its tables of symbols.

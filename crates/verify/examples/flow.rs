@@ -29,7 +29,8 @@ fn main() {
     let named = image.clone();
     let is_event = move |caller, callee| !named.is_library(caller) && matches!(named.callee_name(callee), "fopen" | "fclose");
     let begin = Instant::now();
-    let flow = Flow::new(image.clone(), Box::new(is_event), Summaries::builtin(), None, None);
+    let flow =
+        Flow::new(image.clone(), Box::new(is_event), Summaries::builtin(), None, None).unwrap_or_else(|too_large| panic!("{too_large:?}"));
     println!("facts: {:.3} s", begin.elapsed().as_secs_f64());
     let (mut sides, mut events, mut leave, mut everything, mut objects) = (0, 0, 0, 0, 0);
     let begin = Instant::now();

@@ -21,7 +21,7 @@ fn flow_from(text: &str, entry: Option<&str>) -> (Flow, Rc<Image>) {
         Callee::Body(f) => named.name(f) == "event",
         Callee::Model(_) | Callee::Undefined(_) => false,
     };
-    (Flow::new(image.clone(), Box::new(is_event), Summaries::builtin(), entry, None), image)
+    (Flow::new(image.clone(), Box::new(is_event), Summaries::builtin(), entry, None).expect("the program is small"), image)
 }
 
 fn number(image: &Image, name: &str) -> u32 {
@@ -290,7 +290,8 @@ fn calls_about_what_no_rule_knows_are_no_events() {
          entry: call @made() call @other() call @read() call @null() call @number(3:64) ret.8 0 }";
     let image = image(text);
     for null in [false, true] {
-        let flow = Flow::new(image.clone(), Box::new(OfMade(image.clone(), null)), Summaries::builtin(), None, None);
+        let flow = Flow::new(image.clone(), Box::new(OfMade(image.clone(), null)), Summaries::builtin(), None, None)
+            .expect("the program is small");
         let events = ["made", "other", "read", "null", "number"].map(|f| flow.function(number(&image, f)).event);
         assert_eq!(events, [true, false, false, null, true], "null: {null}");
     }

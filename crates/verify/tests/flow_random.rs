@@ -545,7 +545,7 @@ impl Run<'_> {
 fn flow(image: &Rc<Image>, kept: Option<Solution>) -> Flow {
     let named = image.clone();
     let is_event = move |_, callee| matches!(callee, Callee::Body(f) if named.name(f) == "event");
-    Flow::new(image.clone(), Box::new(is_event), Summaries::builtin(), None, kept)
+    Flow::new(image.clone(), Box::new(is_event), Summaries::builtin(), None, kept).expect("the programs are small")
 }
 
 #[test]

@@ -26,6 +26,7 @@ use super::local::{CallSite, CallTarget, Local};
 use super::points_to;
 use super::solution::{PointsTo, Solution};
 use super::summary::{Summaries, Summary};
+use super::waves::TooLarge;
 use super::writer::{MAPPING, SHARING, Writer, arguments, first_limbs, standard_streams, variable};
 use super::writes::{Effects, Grows, Writes};
 use crate::operand::slots_written;
@@ -75,13 +76,19 @@ pub struct Facts {
 }
 
 impl Facts {
-    pub fn new(image: Rc<Image>, events: Box<dyn Events>, mut summaries: Summaries, entry: Option<&str>, kept: Option<Solution>) -> Facts {
+    pub fn new(
+        image: Rc<Image>,
+        events: Box<dyn Events>,
+        mut summaries: Summaries,
+        entry: Option<&str>,
+        kept: Option<Solution>,
+    ) -> Result<Facts, TooLarge> {
         fitting(&image, &mut summaries);
         let known = kept.and_then(|solution| PointsTo::kept(&image, solution));
-        let mut points_to = known.unwrap_or_else(|| points_to::solve(&image, &summaries, entry));
+        let mut points_to = known.map_or_else(|| points_to::solve(&image, &summaries, entry), Ok)?;
         if !formats_are_safe(&image, &summaries, &points_to) {
             summaries.retain(|_, summary| summary.format.is_none());
-            points_to = points_to::solve(&image, &summaries, entry);
+            points_to = points_to::solve(&image, &summaries, entry)?;
         }
         let standard = standard_streams(&image, &points_to.objects);
         let count = image.program.functions().len();
@@ -114,7 +121,7 @@ impl Facts {
         facts.errno = facts.find_errno();
         facts.find_never();
         facts.close();
-        facts
+        Ok(facts)
     }
 
     pub fn cfg(&self, func: u32) -> &Rc<Cfg> {

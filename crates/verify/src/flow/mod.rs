@@ -51,6 +51,7 @@ pub use graph::components;
 use liveness::Liveness;
 pub use solution::Solution;
 pub use summary::{CellKind, Gives, Holder, Place, PointerFlow, SYSTEM_CALL, Summaries, Summary};
+pub use waves::TooLarge;
 pub use writer::is_standard_output;
 pub use writes::{CellWrites, Changes, Effects, Extent, Grows, Writes};
 
@@ -77,9 +78,16 @@ pub struct Flow {
 impl Flow {
     /// `entry`: the function that begins, where it is not `main`.
     /// `kept`: what [`Flow::solved`] gave for the same program, summaries and entry; if it does not fit, it is solved again.
-    pub fn new(image: Rc<Image>, events: Box<dyn Events>, summaries: Summaries, entry: Option<&str>, kept: Option<Solution>) -> Flow {
-        let facts = Facts::new(image.clone(), events, summaries, entry, kept);
-        Flow {
+    /// The error: it takes too long to say what pointers may point to.
+    pub fn new(
+        image: Rc<Image>,
+        events: Box<dyn Events>,
+        summaries: Summaries,
+        entry: Option<&str>,
+        kept: Option<Solution>,
+    ) -> Result<Flow, TooLarge> {
+        let facts = Facts::new(image.clone(), events, summaries, entry, kept)?;
+        Ok(Flow {
             image,
             facts,
             sides: RefCell::default(),
@@ -88,7 +96,7 @@ impl Flow {
             operations: RefCell::default(),
             live: RefCell::default(),
             variables: OnceCell::new(),
-        }
+        })
     }
 
     /// What pointers may point to, if that had to be solved: most of the cost of a start, which another one may be spared.

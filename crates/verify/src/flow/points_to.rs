@@ -23,7 +23,7 @@ use super::places::Loc;
 use super::solution::{PointsTo, Solution};
 use super::sparse::Sparse;
 use super::summary::{CellKind, Holder, Place, PointerFlow, Summaries, Summary};
-use super::waves::{Access, Node, Shift, Waves};
+use super::waves::{Access, Node, Shift, TooLarge, Waves};
 use super::wrappers::Wrapper;
 
 /// The functions through which a program begins (models of the environment), and what calls of them run.
@@ -76,7 +76,7 @@ pub(super) struct Solver<'a> {
 const ESCAPED: u32 = u32::MAX;
 
 /// `entry`: the function that begins, where it is not `main`.
-pub fn solve(image: &Rc<Image>, summaries: &Summaries, entry: Option<&str>) -> PointsTo {
+pub fn solve(image: &Rc<Image>, summaries: &Summaries, entry: Option<&str>) -> Result<PointsTo, TooLarge> {
     let functions = image.program.functions().len();
     let mut waves = Waves::default();
     let results = (0..functions).map(|_| waves.node()).collect();
@@ -106,9 +106,9 @@ pub fn solve(image: &Rc<Image>, summaries: &Summaries, entry: Option<&str>) -> P
     };
     solver.globals();
     solver.roots();
-    solver.run();
+    solver.run()?;
     let solution = solver.to.solution();
-    PointsTo::new(image, solver.to.objects, solver.to.locals, solution)
+    Ok(PointsTo::new(image, solver.to.objects, solver.to.locals, solution))
 }
 
 impl Found {
@@ -248,14 +248,14 @@ impl Solver<'_> {
         }
     }
 
-    fn run(&mut self) {
+    fn run(&mut self) -> Result<(), TooLarge> {
         loop {
             while let Some(func) = self.todo.pop() {
                 self.read(func);
             }
-            let news = self.to.waves.run();
+            let news = self.to.waves.run()?;
             if news.is_empty() && self.todo.is_empty() && !self.to.waves.settle() {
-                return;
+                return Ok(());
             }
             for (number, loc) in news {
                 let place = self.to.waves.places.place(loc);
