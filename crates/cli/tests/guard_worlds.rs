@@ -11,6 +11,7 @@ const SOURCE: &str = r#"
 #define _GNU_SOURCE
 #include <dirent.h>
 #include <fcntl.h>
+#include <pthread.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
@@ -29,7 +30,9 @@ const SOURCE: &str = r#"
 #include <unistd.h>
 extern char **environ;
 static void crash_if(int it) { if (it) *(volatile int *)0 = 1; }
+static void *nothing(void *p) { return p; }
 int main(int argc, char **argv) {
+  pthread_t thread;
   const char *variable = getenv("VARIABLE");
   struct itimerval timer;
   struct rlimit limit;
@@ -54,6 +57,7 @@ int main(int argc, char **argv) {
       crash_if(start == MAP_FAILED || start[0] == 'X');
       break;
     }
+    case 'A': if (!pthread_create(&thread, 0, nothing, 0)) pthread_join(thread, 0); break;
     case 'd': {
       // The entries of a directory are the other arguments, in their order.
       DIR *dir = opendir("d");
@@ -198,7 +202,7 @@ fn text(bytes: &[u8]) -> String {
 }
 
 /// The world, the program's words, and the answers that are right.
-const ROWS: [(&str, &str, &str); 71] = [
+const ROWS: [(&str, &str, &str); 72] = [
     // The end of a variable's value is a part of the condition.
     ("export VARIABLE=", "e", "clean"),
     ("export VARIABLE=x", "e", "faulty"),
@@ -276,6 +280,8 @@ const ROWS: [(&str, &str, &str); 71] = [
     ("ulimit -t 77", "V", "unverified"),
     ("ln -sfn d link; printf a >d/f", "u", "clean"),
     ("mkdir -p e; printf X >e/f; ln -sfn e link", "u", "faulty"),
+    // Threads may run in another order than the one that was verified.
+    ("", "A", "unverified"),
     // Arguments are bytes.
     ("", "\"$(printf '\\377')\"", "clean"),
 ];

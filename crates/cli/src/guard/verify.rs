@@ -462,6 +462,7 @@ impl Keeper {
             PathEnd::Exit(_) if World::left_by(ended.data.environment()).is_none_or(|world| world.own.fds.len() > DESCRIPTORS) => {
                 Err("it opens more files than any limit allows for sure".to_owned())
             }
+            PathEnd::Exit(_) if ended.threads => Err("it has several threads, which may run in another order".to_owned()),
             PathEnd::Exit(_) if meets_inherited => Err("it may meet descriptors that the program inherits".to_owned()),
             PathEnd::Exit(_) => Ok(Verdict::Clean),
             // How much stack a call takes natively is not known.
