@@ -279,7 +279,7 @@ alignas(16) char spare[ROOMS][ROOM];
 bool in_use[ROOMS];
 
 void release(Exception *exception) {
-  if (--exception->owners)
+  if (__atomic_sub_fetch(&exception->owners, 1, __ATOMIC_ACQ_REL))
     return;
   if (exception->primary)
     release(exception->primary);
@@ -416,7 +416,7 @@ bool __cxa_uncaught_exception() noexcept { return uncaught > 0; }
 /* What `std::exception_ptr` holds: a thrown object. */
 void __cxa_increment_exception_refcount(void *object) noexcept {
   if (object)
-    of_object(object)->owners++;
+    __atomic_fetch_add(&of_object(object)->owners, 1, __ATOMIC_RELAXED);
 }
 void __cxa_decrement_exception_refcount(void *object) noexcept {
   if (object)

@@ -7,7 +7,7 @@ static sem_t full;
 static int box;
 static void *run(void *p) {
   sem_wait(&full);
-  box++;  //~ FAULT data-race: at `box`  //~ NOT x86_64 -O0: a move may be meant to be atomic
+  box++;  //~ FAULT data-race: at `box`  //~ NOT x86_64: a move may be meant to be atomic
   return p;
 }
 int main(void) {

@@ -113,7 +113,7 @@ fn twice(statements: &str) -> String {
 }
 
 #[test]
-fn races_of_executables_are_those_of_accesses_that_are_surely_not_atomic() {
+fn races_of_executables_are_those_of_two_changes_without_a_lock() {
     for flags in [&["-O1", "-static"][..], &["-O1"]] {
         let races = |statements: &str| found_in_executable(&twice(statements), flags);
         assert_eq!(races("n++;"), ["data-race"], "{flags:?}");
@@ -122,6 +122,9 @@ fn races_of_executables_are_those_of_accesses_that_are_surely_not_atomic() {
             "pthread_mutex_lock(&m); n++; pthread_mutex_unlock(&m);",
             "pthread_once(&once, init); if (n != 1) abort();",
             "while (atomic_exchange(&a, 1)) { } n++; atomic_store(&a, 0);",
+            // What compilers make of an atomic load and a store of one more.
+            "static atomic_int ids; int me = atomic_fetch_add(&ids, 1); while (atomic_load(&a) != me) sched_yield(); n++; \
+             __asm__ volatile(\"incl %0\" : \"+m\"(a));",
             "own++; if (own != 4) abort();",
             "memcpy(text, from, size);",
             "char *q = malloc(size); memset(q, 1, size); free(q);",
@@ -149,4 +152,28 @@ fn a_path_of_an_executable_has_thirty_two_threads_at_most() {
     let text = "#include <pthread.h>\nstatic void *run(void *p) { return p; }\nint main(void) {\n  pthread_t t;\n  for (int i = 0; i < 70; i++) {\n\
         if (pthread_create(&t, 0, run, 0)) __builtin_trap();\n    pthread_join(t, 0);\n  }\n  return 0;\n}\n";
     assert_eq!(found_in_executable(text, &["-static"]), Vec::<String>::new());
+}
+
+#[test]
+fn stacks_and_variables_of_ended_threads_are_gone() {
+    let text = "#include <pthread.h>\nstatic __thread int own;\nstatic void *run(void *p) { return &own; }\nint main(void) {\n  pthread_t t;\n  void *at;\n\
+        pthread_create(&t, 0, run, 0);\n  pthread_join(t, &at);\n  return *(int *)at;\n}\n";
+    assert_eq!(found_in_executable(text, &["-static"]), ["use-after-free"]);
+    let text = "#include <pthread.h>\nstatic int deep(int n) { volatile char room[1000]; room[n % 1000] = n; return n ? deep(n - 1) + room[n % 1000] * 0 : 0; }\n\
+        static void *run(void *p) { deep(SIZE / 1000); return p; }\nint main(void) {\n  pthread_t t;\n  pthread_attr_t a;\n  pthread_attr_init(&a);\n\
+        pthread_attr_setstacksize(&a, 262144);\n  pthread_create(&t, &a, run, 0);\n  return pthread_join(t, 0);\n}\n";
+    assert_eq!(found_in_executable(text, &["-static", "-DSIZE=400000"]), ["stack-overflow"]);
+    assert_eq!(found_in_executable(text, &["-static", "-DSIZE=100000"]), Vec::<String>::new());
+}
+
+#[test]
+fn what_one_thread_writes_to_a_pipe_is_before_what_another_reads() {
+    let text = "#include <pthread.h>\n#include <unistd.h>\nstatic int n, ends[2];\nstatic void *run(void *p) { n = 1; write(ends[1], \"x\", 1); return p; }\n\
+        int main(void) {\n  pthread_t t;\n  char c;\n  pipe(ends);\n  pthread_create(&t, 0, run, 0);\n  sleep(1);\n  read(ends[0], &c, 1);\n  n++;\n\
+        return pthread_join(t, 0);\n}\n";
+    let folder = tempfile::tempdir().expect("there is room");
+    fs::write(folder.path().join("pipe.c"), text).expect("there is room");
+    let run = said(folder.path(), &["run", "--json", "--no-replay", "--output", "out", "pipe.c"]);
+    assert_eq!(run["findings"], serde_json::json!([]), "{run}");
+    assert_eq!(run["ends"][0]["what"], "0", "{run}");
 }

@@ -182,7 +182,8 @@ impl Environment for Linux {
     }
 
     fn synchronises_in(&self, name: &str) -> bool {
-        name.starts_with("__pthread_once") || name == "call_once"
+        const LOCKS_OF_FILES: [&str; 5] = ["__lockfile", "__unlockfile", "flockfile", "ftrylockfile", "funlockfile"];
+        name.starts_with("__pthread_once") || name == "call_once" || LOCKS_OF_FILES.contains(&name)
     }
 
     fn slice_ended(&self, cx: &mut Cx<'_>) -> ThreadId {

@@ -12,8 +12,8 @@ pub const NONE: u32 = u32::MAX;
 /// What an atomic access says in place of an alignment, in `b` of [`Op::Load`] and `c` of [`Op::Store`].
 pub const ATOMIC: u32 = 1 << 31;
 
-/// What an access of machine code says there that is surely not atomic: its instruction reads, changes and writes memory, and locks nothing.
-/// Whether another access of machine code is meant to be atomic cannot be told.
+/// What an access of machine code says there whose instruction reads, changes and writes memory, and locks nothing. Whether any other access of
+/// machine code is meant to be atomic cannot be told.
 pub const PLAIN: u32 = 1 << 30;
 
 /// One instruction. `dst`, `a`, `b`, `c` mean what [`Op`]'s table says; `width` is the width in bits of the result

@@ -86,7 +86,7 @@ pub const FUNCTION: &str = "__wryneck_machine_code";
 /// Functions of C libraries in which programs begin.
 const BEGIN: [&str; 4] = ["__libc_start_main", "_start", "_start_c", "libc_start_main_stage2"];
 /// The return address of functions that are called from outside; nothing else has this address.
-const BACK: u64 = load::STACK - (1 << 33);
+pub const BACK: u64 = load::STACK - (1 << 33);
 /// Bytes at the end of the stack that belong to callers from outside.
 const CALLERS: u64 = 4096;
 

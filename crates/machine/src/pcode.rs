@@ -87,7 +87,7 @@ pub struct Instruction {
     pub alignment: u32,
     /// What of a vector it loads, if it loads one half: what is read is judged as a vector is.
     pub loads_half: Option<Part>,
-    /// Its accesses are surely not atomic.
+    /// It reads, changes and writes memory without a lock.
     pub plain: bool,
     /// Pushes a word of memory: what was noted of a call there is over.
     pub pushes_memory: bool,

@@ -61,7 +61,7 @@ pub struct Places<'f, 'm, 'r> {
     /// The address that what is emitted stands at, and the function around it, with all addresses it is around.
     here: Option<u64>,
     around: Option<(Option<Symbol>, Range<u64>)>,
-    /// The instruction's accesses are surely not atomic.
+    /// The instruction reads, changes and writes memory without a lock.
     plain: bool,
     /// The rest of the instruction happens only where this bit is 0: what it writes is chosen by it.
     skip_if: Option<Slot>,

@@ -12,7 +12,7 @@ use wryneck_exec::{Image, globals};
 use wryneck_expr::Pool;
 use wryneck_ir::link::{Program, Target, Unit};
 use wryneck_ir::{Module, linkage, symbol_kind};
-use wryneck_machine::{Elf, FUNCTION, Known, Library, MachineProgram, More, Passed, calls, load, prototype};
+use wryneck_machine::{BACK, Elf, FUNCTION, Known, Library, MachineProgram, More, Passed, calls, load, prototype};
 
 use crate::build;
 use crate::objects::{self, of_body, of_model};
@@ -282,6 +282,9 @@ pub fn map(plan: &Plan, source: &mut MachineProgram, image: &mut Image, pool: &m
     let begin = load::SHADOWED.shadow + (load::STACK - load::SHADOWED.base);
     let shadow = Static { base: begin, size: load::STACK_SIZE + calls::SPARE, name: "the shadow of the stack".into(), writable: true };
     globals::map(image, shadow, Some(&[]), pool);
+    // An unwinder looks at the code that a thread's function returns to, and finds nothing known there.
+    let outside = Static { base: BACK, size: 64, name: "the code that calls from outside".into(), writable: false };
+    globals::map(image, outside, Some(&[0xf4; 64]), pool);
     let stack = Static { base: load::STACK, size: load::STACK_SIZE, name: "the stack".into(), writable: true };
     // As the kernel gives it, but for those who ask what the program does where it never wrote.
     let zeros: Option<&[u8]> = (plan.config.uninit == Uninit::Zero).then_some(&[]);

@@ -135,7 +135,7 @@ system_calls! {
     57 "fork" children::fork;
     58 "vfork" children::vfork;
     59 "execve" stat::execve;
-    60 "exit" process::exit;
+    60 "exit" process::exit_thread;
     61 "wait4" children::wait4;
     62 "kill" process::kill;
     63 "uname" process::uname;
@@ -187,7 +187,7 @@ system_calls! {
     157 "prctl" process::prctl;
     158 "arch_prctl" process::zero;
     162 "sync" process::zero;
-    186 "gettid" process::getpid;
+    186 "gettid" process::gettid;
     200 "tkill" process::tkill;
     201 "time" time::time;
     202 "futex" process::futex;
@@ -327,6 +327,9 @@ pub fn perform(linux: &Linux, number: u64, args: [Value; 6], cx: &mut Cx<'_>) ->
         if !matches!(done, Err(Halt::Stop(_))) {
             sys.change().let_others_try(me);
         }
+    }
+    if matches!(done, Ok(1..)) && sys.cx.state.has_threads() {
+        threads::through_stream(sys.cx, row.name, sys.args[0]);
     }
     observed::called(&mut sys, row.name, &done);
     match done {

@@ -28,6 +28,14 @@ pub fn exited(cx: &mut Cx<'_>, with: ExprId) -> Result<Stop, Stop> {
     Ok(children::exit(cx, status))
 }
 
+/// exit(status): the end of one thread, which is that of a process with one.
+pub fn exit_thread(s: &mut Sys<'_, '_>) -> Done {
+    if s.cx.state.has_threads() {
+        return Err(PathEnd::Unsupported("the end of one of several threads by the system call `exit`".into()).into());
+    }
+    exit(s)
+}
+
 pub fn exit(s: &mut Sys<'_, '_>) -> Done {
     let with = s.cx.expr(s.args[0], 32);
     let status = status(s.cx, with)?;
@@ -47,6 +55,12 @@ fn id(s: &mut Sys<'_, '_>, what: &str, least: u64, known: u64) -> Done {
 pub fn getpid(s: &mut Sys<'_, '_>) -> Done {
     let pid = children::pid(running(s.cx.state));
     id(s, "process id", 1, pid)
+}
+
+/// The thread: of the first one the process.
+pub fn gettid(s: &mut Sys<'_, '_>) -> Done {
+    let thread = s.cx.state.thread();
+    Ok(getpid(s)? + u64::from(thread))
 }
 
 pub fn getppid(s: &mut Sys<'_, '_>) -> Done {

@@ -36,11 +36,16 @@ mod field {
 }
 
 /// Of an attribute object, in bytes from its beginning.
+const STACK_SIZE: u64 = 0;
+const GUARD_SIZE: u64 = 8;
+pub(super) const STACK_END: u64 = 16;
 const DETACHED: u64 = 24;
 pub(super) const ATTRIBUTE_BYTES: u64 = 56;
 /// C11's `thrd_create` gives this in place of attributes.
 const OF_C11: u64 = u64::MAX;
 const JOINABLE: u32 = 2;
+/// Bytes of a thread's stack, as musl has them by default, but for the first thread.
+const STACK_BYTES: u64 = 128 << 10;
 /// Bytes below a thread's stack that no access may reach, as musl has them by default. Rust's library insists on some.
 pub(super) const GUARD_BYTES: u64 = 8192;
 /// Keys that there can be, and how often the destructors of all are called (POSIX: `PTHREAD_DESTRUCTOR_ITERATIONS`).
@@ -120,11 +125,22 @@ pub fn create(linux: &Linux, args: &Args<'_>, cx: &mut Cx<'_>) -> Result<Reply, 
         return Err(PathEnd::Unsupported("a thread of one of several processes".into()).into());
     }
     let (out, attributes, function) = (memory::block_address(cx, args.value(0), 8, true)?, args.number(cx, 1)?, args.number(cx, 2)?);
-    let mut detached = false;
+    let (mut detached, mut stack, mut guard) = (false, STACK_BYTES, GUARD_BYTES);
     if attributes != 0 && attributes != OF_C11 {
         let at = memory::block_address(cx, Value::Bits(attributes), ATTRIBUTE_BYTES, false)?;
-        let word = memory::load(cx, Value::Bits(at + DETACHED), 32)?;
-        detached = cx.concretise(Value::Sym(word), "an attribute of a thread")? != 0;
+        let mut word = |offset: u64, width: u32| {
+            let word = memory::load(cx, Value::Bits(at + offset), width)?;
+            cx.concretise(Value::Sym(word), "an attribute of a thread")
+        };
+        detached = word(DETACHED, 32)? != 0;
+        (stack, guard) = (word(STACK_SIZE, 64)?, word(GUARD_SIZE, 64)?);
+        match word(STACK_END, 64)? {
+            0 => {}
+            _ if cx.core.config.machine_code => {
+                return Err(PathEnd::Unsupported("a thread on a stack that the program gives it".into()).into());
+            }
+            _ => stdlib::assumed(cx, "a stack that the program gives to a thread (`pthread_attr_setstack`) is not used"),
+        }
     }
     let room = match cx.core.config.machine_code.then(|| machine_code::free_room(cx)) {
         Some(Err(why)) => return Err(PathEnd::Unsupported(format!("a thread of a program whose {why}")).into()),
@@ -144,7 +160,7 @@ pub fn create(linux: &Linux, args: &Args<'_>, cx: &mut Cx<'_>) -> Result<Reply, 
         if let Some(first) = first {
             of(cx, 0).handle = first;
         }
-        let begins = machine_code::prepare(cx, number, room)?;
+        let begins = machine_code::prepare(cx, number, room, stack)?;
         (begins.own, Given::MachineCode(begins))
     } else {
         let locals = instances(cx, number)?;
@@ -157,7 +173,7 @@ pub fn create(linux: &Linux, args: &Args<'_>, cx: &mut Cx<'_>) -> Result<Reply, 
     };
     threads::make(cx, function, &[args.value(3)], given)?;
     note_elsewhere(cx);
-    *of(cx, number) = Thread { handle, detached, room, ..Thread::default() };
+    *of(cx, number) = Thread { handle, detached, room, stack, guard, ..Thread::default() };
     memory::write_concrete(cx, out, &handle.to_le_bytes())?;
     Ok(answer(cx, None))
 }

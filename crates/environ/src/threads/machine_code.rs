@@ -1,11 +1,12 @@
 //! Threads of machine code: their stacks, and the memory that the thread pointer leads to, as musl lays it out on x86-64.
 //!
-//! A stack lies in a room of its own below the first thread's, beside which there is room for its shadow. The descriptor of a thread lies at
+//! A stack lies at the end of a room of its own below the first thread's, beside which there is room for its shadow. The descriptor of a thread lies at
 //! the thread pointer, and the thread-local variables below it. They begin as the program's file says (`PT_TLS`). The room is free again when
 //! the thread has ended.
 
 use wryneck_exec::config::Uninit;
 use wryneck_exec::ground::memory::Static;
+use wryneck_exec::pointer::ROOM_GUARD;
 use wryneck_exec::threads::{Begins, ThreadId};
 use wryneck_exec::{Cx, PathEnd, Stop, globals, heap_calls, memory, thread_pointer};
 use wryneck_ir::code_source::{Stack, ThreadImage};
@@ -25,8 +26,8 @@ const DESCRIPTOR: u64 = 256;
 const TABLE_BYTES: u64 = 16;
 /// Alignment of the descriptor.
 const ALIGN: u64 = 64;
-/// Bytes at the end of a room that nothing may touch: the stack beside it ends there.
-const GUARD: u64 = 64 << 10;
+/// Bytes of a page.
+const PAGE: u64 = 4096;
 /// Bytes at the beginning of a stack that belong to nobody, as at the first thread's.
 const BEFORE: u64 = 4096;
 
@@ -58,21 +59,29 @@ pub(super) fn free_room(cx: &Cx<'_>) -> Result<Option<u64>, &'static str> {
     Ok((1..=stack.rooms.0).find(|room| !taken.contains(room)))
 }
 
-/// Prepares what a new thread has of its own, in a room that is free.
-pub(super) fn prepare(cx: &mut Cx<'_>, number: ThreadId, room: u64) -> Result<Begins, Stop> {
+/// Where in a room a stack of so many bytes lies: its lowest address, and its bytes; `None`: it does not fit.
+fn stack_in(stack: &Stack, room: u64, bytes: u64) -> Option<(u64, u64)> {
+    let (base, size) = stack.room(room)?;
+    let bytes = bytes.checked_next_multiple_of(PAGE)?.checked_add(BEFORE)?;
+    (bytes <= size - 2 * ROOM_GUARD).then(|| (base + size - ROOM_GUARD - bytes, bytes))
+}
+
+/// Prepares what a new thread has of its own, with a stack of so many bytes in a room that is free.
+pub(super) fn prepare(cx: &mut Cx<'_>, number: ThreadId, room: u64, bytes: u64) -> Result<Begins, Stop> {
     let missing = || PathEnd::Internal("a thread without a room".into());
     let ((stack, image), first) = known(cx).zip(thread_pointer(cx)).ok_or_else(missing)?;
-    let (base, size) = stack.room(room).ok_or_else(missing)?;
+    let too_large = || PathEnd::Unsupported(format!("a stack of {bytes} bytes for a thread"));
+    let (base, size) = stack_in(&stack, room, bytes).ok_or_else(too_large)?;
     cx.state.dirty = true;
     let zero = cx.core.config.uninit == Uninit::Zero;
     let [of_stack, of_shadow] = places(&stack, base).map(|(base, what)| {
         let name = format!("{what} of thread {number}").into();
-        Static { base, size: size - GUARD, name, writable: true }
+        Static { base, size, name, writable: true }
     });
     globals::map_for(&mut cx.state.memory, of_stack, zero, &mut cx.core.pool);
     globals::map_for(&mut cx.state.memory, of_shadow, true, &mut cx.core.pool);
     let own = own_memory(cx, number, first, image)?;
-    Ok(Begins { stack: base + size - GUARD - BEFORE, own })
+    Ok(Begins { stack: base + size - BEFORE, own })
 }
 
 /// Where a stack and its shadow lie, and what each is called.
@@ -110,19 +119,23 @@ fn own_memory(cx: &mut Cx<'_>, number: ThreadId, other: u64, image: ThreadImage)
     Ok(at)
 }
 
-/// The running thread has ended: its stack is gone.
+/// The running thread has ended: its stack is gone, and so are its thread-local variables.
 pub(super) fn ended(cx: &mut Cx<'_>, thread: ThreadId) {
-    let room = std::mem::take(&mut of(cx, thread).room);
-    let Some((stack, Some((base, _)))) = known(cx).map(|(stack, _)| (stack, stack.room(room))) else { return };
+    let this = of(cx, thread);
+    let (room, bytes, handle) = (std::mem::take(&mut this.room), this.stack, this.handle);
+    let Some((stack, Some((base, _)))) = known(cx).map(|(stack, _)| (stack, stack_in(&stack, room, bytes))) else { return };
     cx.state.dirty = true;
     for (base, _) in places(&stack, base) {
         globals::unmap_for(&mut cx.state.memory, base, &mut cx.core.pool);
+    }
+    if let Some(object) = cx.state.memory.heap.find(handle) {
+        heap_calls::release(cx, &object);
     }
 }
 
 /// The address from which the stack of a thread grows down, unless it is the first one's.
 pub(super) fn stack_end(cx: &Cx<'_>, thread: ThreadId) -> Option<u64> {
-    let room = World::of(cx).own.threads.all.get(thread as usize)?.room;
-    let (base, size) = known(cx)?.0.room(room)?;
-    Some(base + size - GUARD)
+    let thread = World::of(cx).own.threads.all.get(thread as usize)?;
+    let (base, size) = stack_in(&known(cx)?.0, thread.room, thread.stack)?;
+    Some(base + size)
 }

@@ -18,14 +18,14 @@ use std::collections::BTreeMap;
 use std::hash::{Hash, Hasher};
 use std::rc::Rc;
 
-use wryneck_exec::threads::{Status, ThreadId, Wait, decided, run, set_status};
+use wryneck_exec::threads::{Status, ThreadId, Wait, decided, observe, publish, run, set_status};
 use wryneck_exec::{CodePos, Cx, FaultKind, LedgerKind, PathEnd, Reply, Stop, Value, inputs, memory, places, pointer};
 use wryneck_expr::{ExprId, Remap};
 
 use crate::Linux;
 use crate::errno::Errno;
 use crate::failing::choose_byte;
-use crate::state::World;
+use crate::state::{NodeKind, World};
 
 /// The functions by which a program comes to have threads, or keys whose destructors run at their ends: its own calls, and those of musl's functions
 /// that make threads themselves.
@@ -85,6 +85,10 @@ pub struct Thread {
     handle: u64,
     /// The room of its stack, if it runs machine code and is not the first; else 0.
     room: u64,
+    /// Bytes of its stack, as the program asked for them; not of the first.
+    stack: u64,
+    /// Bytes below it that no access may reach.
+    guard: u64,
     /// What it returned.
     result: Option<Value>,
     detached: bool,
@@ -130,7 +134,8 @@ impl Threads {
     pub(crate) fn hash_into(&self, mut h: &mut dyn Hasher, hash_expr: &mut dyn FnMut(ExprId) -> u64) {
         (&self.keys, self.deviations, self.waits).hash(&mut h);
         for t in &self.all {
-            (t.stage, t.handle, t.room, t.detached, t.joined, &t.values, t.rounds, t.next_key, t.since, t.until).hash(&mut h);
+            (t.stage, t.handle, t.room, t.stack, t.guard, t.detached, t.joined, &t.values, t.rounds, t.next_key, t.since, t.until)
+                .hash(&mut h);
             match t.result {
                 Some(Value::Bits(bits)) => h.write_u64(bits),
                 Some(Value::Sym(e)) => h.write_u64(hash_expr(e)),
@@ -321,6 +326,21 @@ fn wake(cx: &mut Cx<'_>, those: &[ThreadId]) {
 fn release(cx: &mut Cx<'_>, those: &[ThreadId]) {
     wake(cx, those);
     those.iter().for_each(|thread| of(cx, *thread).stage = Stage::Woken);
+}
+
+/// A system call on this descriptor has succeeded: what a thread reads from a pipe, a socket or a counter is after what another one wrote there. That
+/// it orders more than these two hides races, and makes none.
+pub(crate) fn through_stream(cx: &mut Cx<'_>, call: &str, descriptor: Value) {
+    const CALLS: [&str; 8] = ["read", "readv", "recvfrom", "recvmsg", "sendmsg", "sendto", "write", "writev"];
+    /// No address.
+    const STREAMS: u64 = u64::MAX >> 1;
+    let Value::Bits(descriptor) = descriptor else { return };
+    let world = World::of(cx);
+    let node = world.open_of(descriptor as i32).map(|open| &world.nodes[open.node as usize].kind);
+    if CALLS.contains(&call) && matches!(node, Some(NodeKind::Pipe { .. } | NodeKind::Socket | NodeKind::Event { .. })) {
+        observe(cx, STREAMS);
+        publish(cx, STREAMS);
+    }
 }
 
 /// No thread can go on: the running one waits for this, or has ended.

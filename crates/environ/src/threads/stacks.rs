@@ -6,18 +6,13 @@
 
 use wryneck_exec::{CALLS_BASE, Cx, Reply, STACK_TOP, Stop, Value, memory, threads};
 
-use super::life::{ATTRIBUTE_BYTES, GUARD_BYTES, thread_of};
+use super::life::{ATTRIBUTE_BYTES, STACK_END, thread_of};
 use super::{answer, machine_code, of};
 use crate::Linux;
 use crate::errno::ESRCH;
 use crate::libc::stdlib::assumed;
 use crate::sig::Args;
 use crate::sys::process::STACK_BYTES;
-
-/// Of an attribute object, in bytes from its beginning: where the stack ends.
-const STACK_END: u64 = 16;
-/// The size of a stack by default, but of the first thread's.
-const OTHER: u64 = 128 << 10;
 
 const APART: &str =
     "a stack holds each variable by itself, and no registers (`pthread_attr_getstack`): who reads all of it misses pointers";
@@ -26,7 +21,7 @@ const APART: &str =
 pub fn of_thread(linux: &Linux, args: &Args<'_>, cx: &mut Cx<'_>) -> Result<Reply, Stop> {
     let Some(thread) = thread_of(cx, args)? else { return Ok(answer(cx, Some(ESRCH))) };
     let at = memory::block_address(cx, args.value(1), ATTRIBUTE_BYTES, true)?;
-    let (size, guard) = if thread == 0 { (STACK_BYTES, 0) } else { (OTHER, GUARD_BYTES) };
+    let (size, guard) = if thread == 0 { (STACK_BYTES, 0) } else { (of(cx, thread).stack, of(cx, thread).guard) };
     let end = match &linux.input.process {
         Some(process) => machine_code::stack_end(cx, thread).unwrap_or(process.stack_end),
         None => threads::stack_end(cx, thread),

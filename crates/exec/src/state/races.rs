@@ -3,7 +3,7 @@
 //! A thread's clock holds, for each other thread, the last step that happened before the thread's current step. A thread that publishes at
 //! a lock joins its clock into that of the lock. A thread that observes the lock joins the clock of the lock into its own. Two accesses
 //! race if one of them writes, they are not both atomic, and the later thread's clock does not include the earlier access. Atomic reads
-//! observe at their address; atomic writes observe and publish there, whatever their memory order.
+//! observe at their address; atomic writes observe and publish there, whatever their memory order. [`How`] says what counts as atomic.
 
 use std::collections::BTreeMap;
 use std::rc::Rc;
@@ -19,6 +19,22 @@ const PAGE: u64 = 64;
 /// By thread: the last of its steps that is known.
 type Clock = Vec<u32>;
 
+/// How an access is made.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) enum How {
+    Plain,
+    Atomic,
+    /// By an instruction of machine code that reads, changes and writes memory without a lock. Compilers make it of an atomic load and store, too, so
+    /// it orders threads; two of different threads race all the same, since one may be lost.
+    Change,
+}
+
+impl How {
+    fn races_with(self, other: How) -> bool {
+        self == How::Plain || other == How::Plain || self == How::Change && other == How::Change
+    }
+}
+
 /// One access.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Access {
@@ -26,7 +42,7 @@ pub(crate) struct Access {
     step: u32,
     pub(crate) pos: CodePos,
     pub(crate) write: bool,
-    atomic: bool,
+    how: How,
 }
 
 /// The accesses of a byte that a later one may race with: the last write, and the reads since, one of each thread.
@@ -43,7 +59,7 @@ pub(crate) struct Touching {
     pub(crate) address: u64,
     pub(crate) len: u64,
     pub(crate) write: bool,
-    pub(crate) atomic: bool,
+    pub(crate) how: How,
 }
 
 #[derive(Clone, Default)]
@@ -125,20 +141,22 @@ impl Races {
 
     /// A thread accesses memory: the first earlier access that this one races with, and the byte.
     pub(crate) fn touch(&mut self, thread: ThreadId, touching: Touching) -> Option<(Access, u64)> {
-        let Touching { pos, address, len, write, atomic } = touching;
-        if atomic && !write {
+        let Touching { pos, address, len, write, how } = touching;
+        if how == How::Atomic && !write {
             self.observe(thread, address);
         }
         self.clock(thread);
         let Races { clocks, pages, .. } = &mut *self;
         let known = &clocks[thread as usize];
-        let access = Access { thread, step: known[thread as usize], pos, write, atomic };
+        // A change is compared by its read and kept by its write, after which its lifted form may read once more.
+        let kept = if write { how } else { how.min(How::Atomic) };
+        let access = Access { thread, step: known[thread as usize], pos, write, how: kept };
         let unknown = |old: &Access| old.step > known.get(old.thread as usize).copied().unwrap_or(0);
-        let races = |old: &&Access| old.thread != thread && !(old.atomic && atomic) && unknown(old);
+        let races = |old: &&Access| old.thread != thread && old.how.races_with(how) && unknown(old);
         for at in address..address.saturating_add(len) {
             let cells = pages.entry(at / PAGE).or_insert_with(|| Rc::new(vec![Cell::default(); PAGE as usize]));
             let cell = &cells[(at % PAGE) as usize];
-            let same = |old: &Access| (old.thread, old.step, old.atomic) == (thread, access.step, atomic);
+            let same = |old: &Access| (old.thread, old.step, old.how) == (thread, access.step, kept);
             // What this thread has just done here is known already.
             if write && cell.reads.is_empty() && cell.write.as_ref().is_some_and(same) || !write && cell.reads.iter().any(same) {
                 continue;
@@ -155,8 +173,8 @@ impl Races {
                 cell.reads.push(access);
             }
         }
-        if atomic && write {
-            self.synchronise(thread, address, true);
+        if how != How::Plain && (write || how == How::Change) {
+            self.synchronise(thread, address, write);
         }
         None
     }

@@ -27,6 +27,8 @@ use crate::step::{implied, lazy, memory, resolve};
 
 /// Bytes below the stack that Linux keeps free, so that a stack overflow is noticed.
 const STACK_GUARD: u64 = 1 << 20;
+/// Bytes at the end of the room of another thread's stack that nothing is in.
+pub const ROOM_GUARD: u64 = 64 << 10;
 
 /// An object an address belongs to, in bounds or in the slack around it.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -253,11 +255,11 @@ pub fn bad_access(cx: &Cx<'_>, addr: u64, size: u64, write: bool) -> PathEnd {
         return PathEnd::Unsupported(format!("{access} at `{name}`, which is not in the objects"));
     }
     match object_at(cx, addr) {
+        None if is_below_stack(cx, addr) => PathEnd::fault(FaultKind::StackOverflow, format!("{access} below the stack, which is used up")),
         None if is_stack(cx, addr) => {
             let message = format!("{access} on the stack below the running function: the variable's function has returned");
             PathEnd::fault(FaultKind::UseAfterReturn, message)
         }
-        None if is_below_stack(cx, addr) => PathEnd::fault(FaultKind::StackOverflow, format!("{access} below the stack, which is used up")),
         None => PathEnd::fault(FaultKind::WildPointer, format!("{access} at {addr:#x}, which belongs to no object")),
         Some(object) => bad_offset(cx, &object, addr.wrapping_sub(object.base), size, write),
     }
@@ -265,8 +267,18 @@ pub fn bad_access(cx: &Cx<'_>, addr: u64, size: u64, write: bool) -> PathEnd {
 
 /// Whether an address lies where the stack of machine code would have to grow to.
 fn is_below_stack(cx: &Cx<'_>, addr: u64) -> bool {
-    let stack = cx.core.code_source.as_ref().and_then(|source| source.borrow().stack());
-    stack.is_some_and(|stack| (stack.base - STACK_GUARD..stack.base).contains(&addr))
+    let Some(stack) = cx.core.code_source.as_ref().and_then(|source| source.borrow().stack()) else { return false };
+    let (count, size) = stack.rooms;
+    let begin = match cx.state.threads.as_ref().and_then(|threads| threads.begins()) {
+        // Its room holds no stack but its own.
+        Some(begins) => begins.stack - (begins.stack - stack.base) % size..begins.stack,
+        None => {
+            // Below that are the stacks of others, if there are any.
+            let guard = if cx.state.has_threads() { ROOM_GUARD } else { STACK_GUARD };
+            stack.base + count * size - guard..stack.base + count * size
+        }
+    };
+    begin.contains(&addr)
 }
 
 /// The fault of accessing `size` bytes at `offset` of an object that does not allow it.
@@ -365,9 +377,8 @@ pub fn describe_address(cx: &Cx<'_>, at: u64) -> String {
 
 /// Whether an address lies where the stack of a thread may.
 fn is_stack(cx: &Cx<'_>, addr: u64) -> bool {
-    let of_machine_code = cx.core.code_source.as_ref().and_then(|source| source.borrow().stack());
-    if let Some(stack) = of_machine_code {
-        return stack.contains(addr);
+    if let Some(stack) = cx.core.code_source.as_ref().and_then(|source| source.borrow().stack()) {
+        return cx.state.has_threads() && stack.contains(addr);
     }
     let size = cx.core.config.stack_size;
     let mut tops = (0..cx.state.statuses().len() as u32).map(|thread| stack_top(thread, size));

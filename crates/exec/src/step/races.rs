@@ -15,7 +15,7 @@ use crate::ground::memory::touch::{Touch, Touched};
 use crate::ground::path_end::{FaultKind, PathEnd};
 use crate::ground::places;
 use crate::state::State;
-use crate::state::races::{Access, Races, Touching};
+use crate::state::races::{Access, How, Races, Touching};
 use crate::state::threads::ThreadId;
 use crate::step::core::Core;
 use crate::step::cx::Cx;
@@ -30,19 +30,20 @@ pub(super) enum Watch {
     Each,
     /// Each synchronises.
     Synchronising,
-    /// Each that may be meant to be atomic synchronises, which machine code does not tell of most. So a race is found where an instruction reads,
-    /// changes and writes memory without a lock.
+    /// Each synchronises, because machine code does not tell which are meant to be atomic. So a race is found where two threads change memory by
+    /// instructions without a lock.
     MachineCode,
 }
 
 impl Watch {
-    /// Whether an access counts as atomic that says this of itself.
+    /// How an access is made that says this of itself.
     #[inline]
-    pub(super) fn is_atomic(self, access: u32) -> bool {
+    pub(super) fn how(self, access: u32) -> How {
         match self {
-            Watch::Synchronising => true,
-            Watch::MachineCode => access != PLAIN,
-            Watch::Off | Watch::Atomic | Watch::Each => access == ATOMIC,
+            Watch::MachineCode if access == PLAIN => How::Change,
+            Watch::Synchronising | Watch::MachineCode => How::Atomic,
+            Watch::Off | Watch::Atomic | Watch::Each if access == ATOMIC => How::Atomic,
+            Watch::Off | Watch::Atomic | Watch::Each => How::Plain,
         }
     }
 }
@@ -73,7 +74,9 @@ fn races(state: &mut State) -> Option<(ThreadId, &mut Races)> {
 /// An access of the inner loop. The end of the path, if it races with an earlier one.
 #[cold]
 pub(super) fn touch(core: &mut Core, state: &mut State, mut touching: Touching) -> Option<PathEnd> {
-    touching.atomic |= core.image.is_machine_code(touching.pos.func) && places::in_library(&core.image, touching.pos);
+    if touching.how == How::Change && places::in_library(&core.image, touching.pos) {
+        touching.how = How::Atomic;
+    }
     let (running, races) = races(state)?;
     let (old, at) = races.touch(running, touching)?;
     Some(race(core, state, touching, old, at))
@@ -123,11 +126,10 @@ pub(super) fn touched(core: &mut Core, state: &mut State, place: Place, log: &[T
     let inst = inst?;
     // What a call has done before its thread gave way is not the next one's.
     let ours = watch == Watch::Off || blurred || synchronises || state.thread() != thread;
-    let atomic = match inst.operator() {
-        Some(Op::Load) => watch.is_atomic(inst.b),
-        Some(Op::Store) => watch.is_atomic(inst.c),
-        // What a model of a function of machine code does is the library's.
-        Some(_) | None => matches!(watch, Watch::Synchronising | Watch::MachineCode),
+    let how_made = match inst.operator() {
+        Some(Op::Load) => watch.how(inst.b),
+        Some(Op::Store) => watch.how(inst.c),
+        Some(_) | None => watch.how(0),
     };
     for touch in log {
         let Touch::Bytes { how, len, address } = *touch else { continue };
@@ -138,12 +140,12 @@ pub(super) fn touched(core: &mut Core, state: &mut State, place: Place, log: &[T
                 }
             }
             Touched::Read | Touched::Write if !ours && watch == Watch::Atomic => {
-                if atomic {
+                if how_made == How::Atomic {
                     synchronise(state, address, how == Touched::Write);
                 }
             }
             Touched::Read | Touched::Write if !ours => {
-                let touching = Touching { pos, address, len: len.into(), write: how == Touched::Write, atomic };
+                let touching = Touching { pos, address, len: len.into(), write: how == Touched::Write, how: how_made };
                 if let Some(end) = self::touch(core, state, touching) {
                     // The operation is done, so the path is behind it.
                     if state.frame().func() == pos.func {

@@ -265,9 +265,8 @@ unsafe fn run_frame<const CHECKED: bool, const TRACE: bool>(
                     races::synchronise(state, $address, $write);
                 }
             } else if TRACE && watch != Watch::Off {
-                let atomic = watch.is_atomic($access);
                 let pos = CodePos { func: code.func, op: at as u32 };
-                let touching = Touching { pos, address: $address, len: $bytes, write: $write, atomic };
+                let touching = Touching { pos, address: $address, len: $bytes, write: $write, how: watch.how($access) };
                 if let Some(end) = races::touch(core, state, touching) {
                     core.pending_end = Some(end);
                     leave!(Left::With(Exit::Slow));
