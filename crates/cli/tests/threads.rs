@@ -113,7 +113,7 @@ fn twice(statements: &str) -> String {
 }
 
 #[test]
-fn races_of_executables_are_those_of_two_changes_without_a_lock() {
+fn an_executable_races_by_two_unlocked_changes() {
     for flags in [&["-O1", "-static"][..], &["-O1"]] {
         let races = |statements: &str| found_in_executable(&twice(statements), flags);
         assert_eq!(races("n++;"), ["data-race"], "{flags:?}");
@@ -135,7 +135,7 @@ fn races_of_executables_are_those_of_two_changes_without_a_lock() {
 }
 
 #[test]
-fn a_deadlock_of_an_executable_names_its_locks() {
+fn a_deadlock_names_the_lock_of_an_executable() {
     let text = twice("pthread_mutex_lock(&m); if (n++ == 0) return 0; pthread_mutex_unlock(&m);");
     let run = of_executable(&text, &["-static"], &[]);
     let message = run["findings"][0]["message"].as_str().unwrap_or("");
@@ -144,7 +144,7 @@ fn a_deadlock_of_an_executable_names_its_locks() {
 }
 
 #[test]
-fn a_path_of_an_executable_has_thirty_two_threads_at_most() {
+fn an_executable_has_at_most_32_threads() {
     let text = "#include <errno.h>\n#include <pthread.h>\nstatic void *run(void *p) { return p; }\nint main(void) {\n  pthread_t t;\n  int made = 0;\n\
         while (pthread_create(&t, 0, run, 0) == 0) made++;\n  if (made < 31) __builtin_trap();\n  return 0;\n}\n";
     assert_eq!(found_in_executable(text, &["-static"]), Vec::<String>::new());
@@ -155,7 +155,7 @@ fn a_path_of_an_executable_has_thirty_two_threads_at_most() {
 }
 
 #[test]
-fn stacks_and_variables_of_ended_threads_are_gone() {
+fn an_ended_thread_leaves_no_stack_and_no_variables() {
     let text = "#include <pthread.h>\nstatic __thread int own;\nstatic void *run(void *p) { return &own; }\nint main(void) {\n  pthread_t t;\n  void *at;\n\
         pthread_create(&t, 0, run, 0);\n  pthread_join(t, &at);\n  return *(int *)at;\n}\n";
     assert_eq!(found_in_executable(text, &["-static"]), ["use-after-free"]);
@@ -167,7 +167,7 @@ fn stacks_and_variables_of_ended_threads_are_gone() {
 }
 
 #[test]
-fn what_one_thread_writes_to_a_pipe_is_before_what_another_reads() {
+fn a_pipe_orders_the_writer_before_the_reader() {
     let text = "#include <pthread.h>\n#include <unistd.h>\nstatic int n, ends[2];\nstatic void *run(void *p) { n = 1; write(ends[1], \"x\", 1); return p; }\n\
         int main(void) {\n  pthread_t t;\n  char c;\n  pipe(ends);\n  pthread_create(&t, 0, run, 0);\n  sleep(1);\n  read(ends[0], &c, 1);\n  n++;\n\
         return pthread_join(t, 0);\n}\n";

@@ -124,7 +124,7 @@ pub struct Process {
     pub registers: Vec<u64>,
     /// Which of them is the stack pointer.
     pub stack_pointer: usize,
-    /// Its C library is musl, which our models of the functions of threads know.
+    /// Its functions of threads are musl's: our models stand in for them.
     pub threads: bool,
     /// The address after the room for its stack.
     pub stack_end: u64,
