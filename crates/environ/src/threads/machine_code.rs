@@ -26,6 +26,8 @@ const DESCRIPTOR: u64 = 256;
 const TABLE_BYTES: u64 = 16;
 /// Alignment of the descriptor.
 const ALIGN: u64 = 64;
+/// Bytes of thread-local variables, at most.
+const MOST_LOCALS: u64 = 1 << 30;
 /// Bytes of a page.
 const PAGE: u64 = 4096;
 /// Bytes at the beginning of a stack that belong to nobody, as at the first thread's.
@@ -95,8 +97,9 @@ fn own_memory(cx: &mut Cx<'_>, number: ThreadId, other: u64, image: ThreadImage)
     let count = peek(cx, table);
     let below = if count == 1 { other.wrapping_sub(peek(cx, table + 8)) } else { 0 };
     let align = image.align.max(ALIGN);
-    let room = below.next_multiple_of(align);
-    let fits = image.size <= below || count == 0;
+    // The file and the program's memory may say anything.
+    let fits = below <= MOST_LOCALS && align <= PAGE && align.is_power_of_two() && (image.size <= below || count == 0);
+    let room = if fits { below.next_multiple_of(align) } else { 0 };
     let allocated = if fits { heap_calls::allocate(cx, room + DESCRIPTOR + TABLE_BYTES, align, true, GIVEN) } else { None };
     let Some(base) = allocated else {
         return Err(PathEnd::Unsupported(format!("thread-local variables of {} bytes", image.size)).into());
