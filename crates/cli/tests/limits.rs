@@ -89,7 +89,7 @@ fn an_input_that_takes_too_much_memory_is_refused_by_name() {
     let source = hard("object.c").display().to_string();
     let out = wryneck(dir.path(), &["run", "--json", "--max-memory", "500M", &source]).output().expect("the tool was built");
     let run = json(&out);
-    assert_eq!((out.status.code(), &run["ends"][0]["what"]), (Some(3), &"memory".into()), "{run}");
+    assert_eq!((out.status.code(), &run["ends"][0]["what"]), (Some(3), &"memory-of-one-path".into()), "{run}");
     let what = run["ledger"][0]["what"].as_str().expect("a row");
     assert!(what.contains("the symbolic input `v` of 4194304 bytes"), "{what}");
 }
@@ -109,13 +109,30 @@ fn a_large_file_of_the_host_is_refused_by_name() {
 #[test]
 fn memory_has_a_bound_that_holds() {
     let dir = scratch();
-    let source = hard("memory.c").display().to_string();
+    let source = hard("expressions.c").display().to_string();
     let out =
         wryneck(dir.path(), &["run", "--json", "--max-memory", "400M", &source, "--sym-arg", "1"]).output().expect("the tool was built");
     let run = json(&out);
     assert_eq!(run["status"]["limit"], "memory", "{run}");
     let most = run["totals"]["memory"].as_u64().expect("a number");
     assert!(most > 300 << 20 && most < 440 << 20, "{most}");
+}
+
+#[test]
+fn a_path_that_fills_memory_ends_and_the_others_go_on() {
+    let dir = scratch();
+    // By blocks, and by stores of eight bytes.
+    let source = "#include <stdlib.h>\n#include <string.h>\nint main(int argc, char **argv) {\n  char c = argv[1][0];\n  while (c == 'x' || c == 'y') {\n\
+        \x20   long *block = malloc(32 << 20);\n    if (!block) return 9;\n    if (c == 'x') memset(block, argc, 32 << 20);\n\
+        \x20   for (int i = 0; c == 'y' && i < 4 << 20; i += 128) block[i] = i;\n  }\n  return c == 'z';\n}\n";
+    fs::write(dir.path().join("fill.c"), source).expect("there is room");
+    let words = ["run", "--json", "--max-memory", "500M", "fill.c", "--sym-arg", "1"];
+    let run = json(&wryneck(dir.path(), &words).output().expect("the tool was built"));
+    let ends: Vec<String> =
+        run["ends"].as_array().expect("a list").iter().map(|end| format!("{} {} {}", end["count"], end["class"], end["what"])).collect();
+    let expected = [r#"2 "limit" "memory-of-one-path""#, r#"1 "exit" "1""#];
+    assert!(expected.iter().all(|end| ends.iter().any(|have| have == end)) && !ends.iter().any(|end| end.contains("\"9\"")), "{ends:?}");
+    assert_eq!((&run["exit_code"], &run["status"]["kind"]), (&3.into(), &"complete".into()), "{run}");
 }
 
 #[test]

@@ -5,6 +5,7 @@ use super::adopt::Adopting;
 use crate::ground::path_end::PathEnd;
 use crate::state::State;
 use crate::step::core::Core;
+use crate::step::held;
 use crate::step::plugin::Stop;
 use crate::step::turn::{POLL, step};
 
@@ -44,8 +45,8 @@ pub(super) fn run(core: &mut Core, adopting: &mut Adopting, pending: usize, stat
         state.instructions += (POLL - budget) as u64;
         core.stats.instructions += ran;
         used += core.work().saturating_sub(work).max(1);
-        if ended.is_some() {
-            return ended;
+        if let Some(ended) = ended.or_else(|| held::check(core, state).err()) {
+            return Some(ended);
         }
         if let Some(limit) = control.stop(core, pending) {
             adopting.cut_path(core, state);

@@ -56,7 +56,7 @@ options! {
     /// How often one path may take the same back edge under a symbolic condition in one call. In machine code calls and loops are not distinguished at run
     /// time, so this is how often the path may enter the same block by such a condition.
     loop_limit: u32 = u32::MAX;
-    /// Bytes of memory after which snapshots are given up for prefixes, and then the exploration goes depth-first.
+    /// Bytes of memory after which snapshots are given up for prefixes, and then the exploration goes depth-first. One path may hold half of them.
     max_memory: u64 = 8 << 30;
     /// Instructions a path runs before another pending flip may get its turn.
     batch: u64 = 2_000_000;

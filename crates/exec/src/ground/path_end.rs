@@ -24,6 +24,8 @@ pub enum PathEnd {
 pub enum Limit {
     Time,
     Memory,
+    /// One path holds too much of the memory.
+    PathMemory,
     /// The run folder is full.
     Disk,
     Depth,
@@ -137,6 +139,7 @@ impl Limit {
         match self {
             Limit::Time => ("time", "--max-time"),
             Limit::Memory => ("memory", "--max-memory"),
+            Limit::PathMemory => ("memory-of-one-path", "--max-memory"),
             Limit::Disk => ("disk", "--max-disk"),
             Limit::Depth => ("depth", "--max-depth"),
             Limit::Forks => ("forks", "--max-forks"),

@@ -31,7 +31,7 @@ pub fn room_for_input(cx: &mut Cx<'_>, name: &str, len: u64) -> Result<(), Stop>
     }
     let what = format!("the symbolic input `{name}` of {len} bytes takes more memory than there may be");
     cx.core.ledger.note(LedgerKind::Limit, what);
-    Err(PathEnd::Limit(Limit::Memory).into())
+    Err(PathEnd::Limit(Limit::PathMemory).into())
 }
 
 /// The bytes [`new_input`] would make, so that a model can decide on them before it makes them.

@@ -15,7 +15,7 @@ use crate::ground::path_end::{Limit, PathEnd};
 use crate::ground::places;
 use crate::step::cx::Cx;
 use crate::step::plugin::{Stop, Value};
-use crate::step::{pointer, resolve, table, unwritten};
+use crate::step::{held, pointer, resolve, table, unwritten};
 
 /// Offsets a store at a symbolic offset may have before the offset is concretised.
 const MAX_STORE_SPREAD: u64 = 256;
@@ -31,6 +31,8 @@ const FILLER: u64 = 0xbd;
 const LOOK_IN_BLOCK: u64 = 1 << 14;
 /// Bytes one block operation may move.
 const MAX_BLOCK: u64 = 1 << 32;
+/// Bytes of a block that are filled at once.
+const AT_ONCE: u64 = 1 << 16;
 
 /// Whether a symbol's name is that of a string function of the C library, or of a variant for some processors: `__memrchr_sse2`.
 fn is_string_function(name: &str) -> bool {
@@ -453,6 +455,7 @@ pub fn copy_bytes(cx: &mut Cx<'_>, to: Value, from: Value, len: Value) -> Result
     }
     let from = block_address(cx, from, len, false)?;
     let to = writable_block(cx, to, len)?;
+    held::room_for_block(cx, len)?;
     let mut few = [0; 64];
     let mut many = Vec::new();
     let bytes = match few.get_mut(..len as usize) {
@@ -503,11 +506,14 @@ pub fn fill_bytes(cx: &mut Cx<'_>, to: Value, byte: Value, len: Value) -> Result
         return Ok(());
     }
     let to = writable_block(cx, to, len)?;
+    held::room_for_block(cx, len)?;
     cx.state.dirty = true;
     match byte {
         Value::Bits(b) => {
-            let bytes = vec![b as u8; len as usize];
-            cx.state.memory.space.write(to, &bytes);
+            let bytes = vec![b as u8; len.min(AT_ONCE) as usize];
+            for done in (0..len).step_by(AT_ONCE as usize) {
+                cx.state.memory.space.write(to + done, &bytes[..(len - done).min(AT_ONCE) as usize]);
+            }
         }
         Value::Sym(_) => {
             let byte = cx.expr(byte, 8);

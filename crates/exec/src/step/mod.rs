@@ -13,6 +13,7 @@ pub mod float;
 pub mod frame;
 pub mod goals;
 pub mod heap_calls;
+pub(crate) mod held;
 mod implied;
 pub mod inputs;
 pub mod landing;

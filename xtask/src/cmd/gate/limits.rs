@@ -58,6 +58,7 @@ static CASES: &[Case] = &[
     case("long-loop", "loop.c", &[], &["--sym-arg", "1"]),
     case("forks-with-memory", "forks.c", &[], &["--sym-arg", "60"]),
     case("memory", "memory.c", &[], &["--sym-arg", "1"]),
+    case("expressions", "expressions.c", &[], &["--sym-arg", "1"]),
     case("host-file", "file.c", &[], &["big", "--sym-arg", "1"]),
     case("reports", "paths.c", &["--emit", "all", "--sarif", "s", "--lcov", "l", "--jsonl", "j"], &["--sym-arg", "40"]),
     Case {

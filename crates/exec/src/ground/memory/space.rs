@@ -65,11 +65,14 @@ pub struct Space {
     tlb: Option<Box<Tlb>>,
     /// What all but [`Space::load`] and [`Space::store`] touch, while a path is recorded.
     log: Option<RefCell<Vec<Touch>>>,
+    /// Pages that were made or copied to be written, in all and when [`Space::has_copied`] last said so.
+    copied: u64,
+    told: u64,
 }
 
 impl Default for Space {
     fn default() -> Space {
-        Space { dir: Rc::default(), tlb: Some(Tlb::empty()), log: None }
+        Space { dir: Rc::default(), tlb: Some(Tlb::empty()), log: None, copied: 0, told: 0 }
     }
 }
 
@@ -79,13 +82,13 @@ impl Space {
         if let Some(tlb) = &mut self.tlb {
             tlb.forget_writes();
         }
-        Space { dir: self.dir.clone(), tlb: None, log: None }
+        Space { dir: self.dir.clone(), tlb: None, log: None, copied: self.copied, told: self.told }
     }
 
     /// As [`Space::fork`], from a space that is not running (its buffers are empty).
     pub fn fork_idle(&self) -> Space {
         debug_assert!(self.tlb.is_none(), "a running space is forked by `fork`");
-        Space { dir: self.dir.clone(), tlb: None, log: None }
+        Space { dir: self.dir.clone(), tlb: None, log: None, copied: self.copied, told: self.told }
     }
 
     /// Gets ready to run: gives the space its translation buffers.
@@ -152,7 +155,9 @@ impl Space {
         let slot = slot_mut(&mut self.dir, number, create)?;
         if slot.is_none() && create {
             *slot = Some(Rc::new(Page::default()));
+            self.copied += 1;
         }
+        self.copied += u64::from(slot.as_ref().is_some_and(|page| Rc::strong_count(page) > 1));
         let page = slot.as_mut().map(Rc::make_mut)?;
         if let Some(tlb) = &mut self.tlb {
             let pointer = std::ptr::from_mut(page);
@@ -346,6 +351,29 @@ impl Space {
             }
             self.forget(number);
         }
+    }
+
+    /// Whether pages of so many bytes were made or copied to be written since this was last so.
+    pub fn has_copied(&mut self, bytes: u64) -> bool {
+        let has = (self.copied - self.told) * size_of::<Page>() as u64 >= bytes;
+        if has {
+            self.told = self.copied;
+        }
+        has
+    }
+
+    /// Bytes of the engine's memory that the pages take. A page that lies several times in a row, as in new memory, counts once. Looks at all pages.
+    pub fn held(&self) -> u64 {
+        let (mut last_chunk, mut last_page, mut pages) = (std::ptr::null(), std::ptr::null(), 0u64);
+        for (_, chunk) in &self.dir.chunks {
+            if std::mem::replace(&mut last_chunk, Rc::as_ptr(chunk)) == Rc::as_ptr(chunk) {
+                continue;
+            }
+            for page in chunk.pages.iter().flatten() {
+                pages += u64::from(std::mem::replace(&mut last_page, Rc::as_ptr(page)) != Rc::as_ptr(page));
+            }
+        }
+        pages * size_of::<Page>() as u64
     }
 
     /// All pages in address order.
