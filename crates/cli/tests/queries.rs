@@ -96,3 +96,26 @@ fn values_that_are_hard_to_find_are_all_tried() {
     expected.remove(&250);
     assert_eq!(found, expected, "{run}");
 }
+
+/// There is no expression for a remainder: its operands become constants, and no value is lost.
+#[test]
+fn remainders_of_floating_point_lose_no_value() {
+    let source = "#include <unistd.h>
+        int main(void) {
+          unsigned char b[2];
+          if (read(0, b, 2) != 2) return 250;
+          double half = (double)(b[0] & 31) / 2, by = (b[1] & 3) + 0.75;
+          return (int)(4 * __builtin_fmod(half, by)) + 16 * (b[1] > 200);
+        }";
+    let natively = |a: u8, b: u8| (4.0 * ((f64::from(a & 31) / 2.0) % (f64::from(b & 3) + 0.75))) as u8 + 16 * u8::from(b > 200);
+    let expected: BTreeSet<u8> = (0..=255).flat_map(|a| (0..=255).map(move |b| natively(a, b))).collect();
+    let dir = tempfile::tempdir().expect("there is room");
+    fs::write(dir.path().join("program.c"), source).expect("there is room");
+    let words = ["run", "--json", "--no-replay", "--emit", "none", "--output", "out", "program.c", "--sym-stdin", "2"];
+    let ran = Command::new(env!("CARGO_BIN_EXE_wryneck")).current_dir(dir.path()).args(words).output().expect("it starts");
+    let run: Value = serde_json::from_slice(&ran.stdout).unwrap_or_else(|_| panic!("{}", String::from_utf8_lossy(&ran.stderr)));
+    let status = |end: &Value| end["what"].as_str().and_then(|what| what.parse().ok()).unwrap_or_else(|| panic!("{end}"));
+    let mut found: BTreeSet<u8> = run["ends"].as_array().into_iter().flatten().map(status).collect();
+    found.remove(&250);
+    assert_eq!(found, expected, "{run}");
+}

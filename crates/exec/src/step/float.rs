@@ -1,12 +1,10 @@
 //! Floating point, bit for bit as x86-64 computes it, on concrete and on symbolic operands.
 //!
-//! A symbolic operand makes a node of the expression language (`wryneck_expr::float`), without a branch or a query. Two kinds of values are
+//! A symbolic operand makes a node of the expression language (`wryneck_expr::float`), without a branch or a query. Three kinds of values are
 //! concretised:
 //! - in executables, an integer of few values that is converted to floating point ([`FEW`]);
-//! - a floating-point number of few values whose bits the program takes apart ([`taken_apart`]).
-//!
-//! Formats of 16 and 128 bits, remainders, and conversions of integers above 64 bits have no such node. With symbolic operands they end the
-//! path as unsupported; their results are never guessed.
+//! - a floating-point number of few values whose bits the program takes apart ([`taken_apart`]);
+//! - operands of operations that have no such node: remainders, `fma` of 80 bits, formats of 16 and 128 bits, and conversions of integers above 64 bits.
 
 use wryneck_expr::{ExprId, FloatOp, Kind, Model, Pool, SymId};
 use wryneck_ir::float::{self, Format};
@@ -15,7 +13,6 @@ use wryneck_ir::{FcmpPred, Inst, Op, Round, limbs};
 use wryneck_solver::{Domain, ranges};
 
 use crate::ground::path_end::PathEnd;
-use crate::step::core::LedgerKind;
 use crate::step::cx::Cx;
 use crate::step::plugin::{Stop, Value};
 
@@ -60,27 +57,40 @@ pub fn step(cx: &mut Cx<'_>, op: Op, inst: &Inst) -> Result<(), Stop> {
         *operand = settled(cx, *operand)?;
     }
     let known: Option<Vec<u128>> = operands.iter().map(|&e| bits(cx, e)).collect();
-    let result = match known {
-        Some(known) if op == Op::Fcmp => {
-            let f = Format::of(width).ok_or_else(|| no_format(op, width))?;
-            cx.put(inst.dst, Value::Bits(u64::from(float::cmp(f, inst.c, known[0], known[1]))));
-            return Ok(());
-        }
-        Some(known) => {
-            let result = concrete(op, inst, &known).ok_or_else(|| no_format(op, width))?;
-            cx.core.pool.wide(width, &[result as u64, (result >> 64) as u64][..limbs(width) as usize])
-        }
-        None => match symbolic(cx, op, inst, &operands) {
-            Some(result) => result,
-            None => {
-                let why = format!("floating point on symbolic input (`{}` at {from} to {width} bits)", op.name());
-                cx.core.ledger.note(LedgerKind::UnsupportedOperation, why.clone());
-                return Err(PathEnd::Unsupported(why).into());
-            }
-        },
+    if known.is_none()
+        && let Some(result) = symbolic(cx, op, inst, &operands)
+    {
+        cx.put_wide(inst.dst, result);
+        return Ok(());
+    }
+    let known = match known {
+        Some(known) => known,
+        None => operands.iter().map(|&e| concretised(cx, op, e)).collect::<Result<_, _>>()?,
     };
+    if op == Op::Fcmp {
+        let f = Format::of(width).ok_or_else(|| no_format(op, width))?;
+        cx.put(inst.dst, Value::Bits(u64::from(float::cmp(f, inst.c, known[0], known[1]))));
+        return Ok(());
+    }
+    let result = concrete(op, inst, &known).ok_or_else(|| no_format(op, width))?;
+    let result = cx.core.pool.wide(width, &[result as u64, (result >> 64) as u64][..limbs(width) as usize]);
     cx.put_wide(inst.dst, result);
     Ok(())
+}
+
+/// The value of an operand of an operation that there is no expression for, 64 bits after 64 bits.
+fn concretised(cx: &mut Cx<'_>, op: Op, e: ExprId) -> Result<u128, Stop> {
+    let width = cx.core.pool.width(e);
+    if width > 128 {
+        return Err(no_format(op, width));
+    }
+    let mut value = 0;
+    for at in (0..width).step_by(64) {
+        let part = cx.core.pool.extract(e, at, (width - at).min(64));
+        let part = cx.concretise(Value::Sym(part), &format!("operand of `{}`", op.name()))?;
+        value |= u128::from(part) << at;
+    }
+    Ok(value)
 }
 
 /// Whether an integer is symbolic and has so few values that a path for each of them costs less than symbolic numbers.
