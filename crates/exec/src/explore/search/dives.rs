@@ -1,4 +1,5 @@
-//! Dives: while there are paused paths, half of the work continues one of them to its end and then explores depth-first from there.
+//! Dives: while there are paused paths, half of the work continues one of them to its end and then explores depth-first from there. Where the rest of the
+//! search ends hardly any path, since each takes many batches, dives have three quarters.
 //!
 //! A search by coverage alone hardly ends paths of many batches, because it seldom selects one again among thousands of pending flips. But
 //! only an ended path gives a test of what it covers, and the flips near its end cost little. How long a path takes is not known, and some
@@ -31,9 +32,39 @@ pub struct Dives {
     /// Selections and flips left for the dive.
     left: u64,
     turn: Turn,
-    /// [`View::work`] when the last selection began, and what dives and the rest have used.
+    /// [`View::work`] when the last selection began, and what dives have used and may use.
     since: u64,
     used: [u64; 2],
+    batches: Batches,
+}
+
+/// Work of the rest of the search: how much of it ran batches that did not end their path.
+#[derive(Default)]
+struct Batches {
+    /// The running batch has paused its path.
+    has_paused: bool,
+    pausing: u64,
+    all: u64,
+}
+
+impl Batches {
+    /// Work that is looked back at, at least.
+    const WINDOW: u64 = 100_000_000;
+
+    fn note(&mut self, work: u64) {
+        self.all += work;
+        self.pausing += if std::mem::take(&mut self.has_paused) { work } else { 0 };
+        if self.all > 2 * Batches::WINDOW {
+            self.all /= 2;
+            self.pausing /= 2;
+        }
+    }
+
+    /// How much dives may use for each unit that the rest uses.
+    fn dives(&self) -> u64 {
+        let ends_hardly_any = self.all >= Batches::WINDOW && self.pausing >= self.all / 16 * 15;
+        if ends_hardly_any { 3 } else { 1 }
+    }
 }
 
 /// What runs.
@@ -59,6 +90,7 @@ impl Dives {
             turn: Turn::Rest,
             since: 0,
             used: [0; 2],
+            batches: Batches::default(),
         }
     }
 
@@ -124,6 +156,7 @@ impl Searcher for Dives {
         self.pending.insert(id);
         if item.paused {
             self.put(0, item.instructions, id);
+            self.batches.has_paused |= self.turn == Turn::Rest;
         }
         if self.turn == Turn::Dive {
             self.stack.push(id);
@@ -139,9 +172,15 @@ impl Searcher for Dives {
         self.turn = if self.turn == Turn::Selected(id) { Turn::Dive } else { Turn::Rest };
     }
     fn select(&mut self, view: &View<'_>) -> Option<ItemId> {
-        let last = usize::from(self.turn == Turn::Rest);
-        self.used[last] += view.work.saturating_sub(self.since);
+        let work = view.work.saturating_sub(self.since);
         self.since = view.work;
+        match self.turn {
+            Turn::Rest => {
+                self.batches.note(work);
+                self.used[1] += work * self.batches.dives();
+            }
+            Turn::Selected(_) | Turn::Dive => self.used[0] += work,
+        }
         let under_way = self.left > 0 && self.top().is_some();
         if self.used[0] <= self.used[1]
             && (under_way || !self.places.is_empty())
