@@ -1,6 +1,6 @@
 //! Block copies and fills. Calls with symbolic pointers or lengths are left to the function's own code, which decides byte by byte.
 
-use wryneck_exec::{Cx, Reply, Stop, memory};
+use wryneck_exec::{Cx, Reply, Stop, Value, memory};
 
 use crate::Linux;
 use crate::sig::Args;
@@ -17,6 +17,9 @@ pub fn mempcpy(_: &Linux, args: &Args<'_>, cx: &mut Cx<'_>) -> Result<Reply, Sto
 
 /// The pointer given as the first argument, moved on; it still knows its object.
 fn behind(args: &Args<'_>, cx: &mut Cx<'_>, beyond: u64) -> Reply {
+    if let Value::Bits(to) = args.value(0) {
+        return Reply::Value(Value::Bits(to.wrapping_add(beyond)));
+    }
     let (to, beyond) = (args.expr(cx, 0), cx.core.pool.bits(64, beyond));
     let sum = cx.core.pool.add(to, beyond);
     Reply::Value(cx.value(sum))

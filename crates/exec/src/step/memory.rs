@@ -31,8 +31,6 @@ const FILLER: u64 = 0xbd;
 const LOOK_IN_BLOCK: u64 = 1 << 14;
 /// Bytes one block operation may move.
 const MAX_BLOCK: u64 = 1 << 32;
-/// Bytes of a block that are filled at once.
-const AT_ONCE: u64 = 1 << 16;
 
 /// Whether a symbol's name is that of a string function of the C library, or of a variant for some processors: `__memrchr_sse2`.
 fn is_string_function(name: &str) -> bool {
@@ -510,10 +508,7 @@ pub fn fill_bytes(cx: &mut Cx<'_>, to: Value, byte: Value, len: Value) -> Result
     cx.state.dirty = true;
     match byte {
         Value::Bits(b) => {
-            let bytes = vec![b as u8; len.min(AT_ONCE) as usize];
-            for done in (0..len).step_by(AT_ONCE as usize) {
-                cx.state.memory.space.write(to + done, &bytes[..(len - done).min(AT_ONCE) as usize]);
-            }
+            cx.state.memory.space.fill(to, len, b as u8);
         }
         Value::Sym(_) => {
             let byte = cx.expr(byte, 8);

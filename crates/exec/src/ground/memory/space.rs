@@ -288,6 +288,12 @@ impl Space {
             .all(|(number, offset, start, n)| self.page_mut(number, false).is_some_and(|p| p.write_slice(offset, &bytes[start..start + n])))
     }
 
+    /// As [`Space::write`], with the same byte everywhere.
+    pub fn fill(&mut self, addr: u64, len: u64, byte: u8) -> bool {
+        self.touched(addr, len, Touched::Write);
+        parts(addr, len).all(|(number, offset, _, n)| self.page_mut(number, false).is_some_and(|p| p.fill(offset, n, byte)))
+    }
+
     /// Makes a range live: zero, or uninitialised. Whole pages are shared until they are written, and so are whole chunks of them.
     pub fn make_live(&mut self, addr: u64, len: u64, zero: bool, pool: &mut Pool) {
         self.touched(addr, len, Touched::Allocate);
