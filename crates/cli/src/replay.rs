@@ -253,6 +253,9 @@ impl Replay {
         if !self.words.sockets.is_empty() && self.place.native.is_executable() {
             return Ok(Verdict::Cannot("an executable has no replay library in which clients connect".into()));
         }
+        if concrete.calls && self.place.native.is_executable() {
+            return Ok(Verdict::Cannot("an executable has no replay library that gives the same results of calls".into()));
+        }
         if !concrete.fails.is_empty() && self.place.native.is_executable() {
             return Ok(Verdict::Cannot("an executable has no replay library that makes the same calls fail".into()));
         }

@@ -624,6 +624,25 @@ int main(int argc, char **argv) {
 "#;
 
 #[test]
+fn results_of_calls_are_input() {
+    let place = Place::new();
+    let calls = ["inputs", "--sym-calls", "rand,sensor,level,inner,time,clock_gettime"];
+    for flags in [&["-O0", "-g", "-static"][..], &["-O2", "-g", "-static-pie", "-fPIE"], &["-O1", "-g"]] {
+        place.compiled("inputs", flags);
+        let run = place.explored(&calls);
+        let statuses: Vec<String> = ends(&run).into_iter().map(|(what, _)| what).collect();
+        assert_eq!(statuses, ["exit 0", "exit 3", "exit 4", "exit 5", "exit 7", "exit 8"], "{flags:?}");
+        assert_eq!(run["every_path"], true, "{run}");
+    }
+    let refused = |name: &str| text(&place.wryneck(&["run", "inputs", "--sym-calls", name]).stderr);
+    for (name, why) in [("nothing", "nothing"), ("pointer", "a pointer"), ("nowhere", "no function"), ("getenv", "variables")] {
+        assert!(refused(name).contains(why), "{name}: {}", refused(name));
+    }
+    place.compiled("inputs", &["-O0", "-static"]);
+    assert!(refused("sensor").contains("debug information"), "{}", refused("sensor"));
+}
+
+#[test]
 fn what_cannot_be_done_is_said() {
     let place = Place::new();
     place.compiled("asks", &["-static"]);

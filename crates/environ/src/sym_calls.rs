@@ -8,7 +8,7 @@
 //! `env_NAME`, as `--sym-env` makes it. So a native replay sets the variable. What the program sets itself is not input; where it takes away variables,
 //! its path ends by name.
 
-use wryneck_exec::{Call, Cx, PathEnd, Reply, Stop, Value, heap_calls, inputs, memory, places, pointer};
+use wryneck_exec::{Call, CodePos, Cx, PathEnd, Reply, Stop, Value, heap_calls, inputs, memory, places, pointer};
 use wryneck_expr::ExprId;
 
 use crate::Linux;
@@ -42,26 +42,44 @@ enum Gives {
 }
 
 // Sorted. One more function: a row; if it writes anything, its definition in `runtime/replay.c`, too.
-static KNOWN: &[(&str, Gives, &[Ty])] = &[
-    ("clock", Gives::AtLeast(0), &[]),
-    ("clock_gettime", Gives::Clock { argument: 1, parts: 1_000_000_000 }, &[Ty::Int, Ty::Ptr]),
-    ("getenv", Gives::Variable, &[Ty::Ptr]),
-    ("getpid", Gives::AtLeast(1), &[]),
-    ("getrandom", Gives::Bytes, &[Ty::Ptr, Ty::Size]),
-    ("gettimeofday", Gives::Clock { argument: 0, parts: 1_000_000 }, &[Ty::Ptr]),
-    ("lrand48", Gives::AtLeast(0), &[]),
-    ("rand", Gives::AtLeast(0), &[]),
-    ("random", Gives::AtLeast(0), &[]),
-    ("time", Gives::Time, &[Ty::Ptr]),
+static KNOWN: &[(&str, Gives, &[Ty], Ty)] = &[
+    ("clock", Gives::AtLeast(0), &[], Ty::Size),
+    ("clock_gettime", Gives::Clock { argument: 1, parts: 1_000_000_000 }, &[Ty::Int, Ty::Ptr], Ty::Int),
+    ("getenv", Gives::Variable, &[Ty::Ptr], Ty::Ptr),
+    ("getpid", Gives::AtLeast(1), &[], Ty::Int),
+    ("getrandom", Gives::Bytes, &[Ty::Ptr, Ty::Size], Ty::Size),
+    ("gettimeofday", Gives::Clock { argument: 0, parts: 1_000_000 }, &[Ty::Ptr], Ty::Int),
+    ("lrand48", Gives::AtLeast(0), &[], Ty::Size),
+    ("rand", Gives::AtLeast(0), &[], Ty::Int),
+    ("random", Gives::AtLeast(0), &[], Ty::Size),
+    ("time", Gives::Time, &[Ty::Ptr], Ty::Size),
 ];
 
-fn row(name: &str) -> Option<&'static (&'static str, Gives, &'static [Ty])> {
+fn row(name: &str) -> Option<&'static (&'static str, Gives, &'static [Ty], Ty)> {
     KNOWN.binary_search_by_key(&name, |row| row.0).ok().map(|i| &KNOWN[i])
 }
 
 /// Whether it is known what a function of this name gives.
 pub fn is_known(name: &str) -> bool {
     row(name).is_some()
+}
+
+/// The widths in bits of the parameters and of the result of a known function.
+pub fn widths(name: &str) -> Option<(Vec<u32>, u32)> {
+    row(name).map(|(_, _, parameters, result)| (parameters.iter().map(|ty| ty.width()).collect(), result.width()))
+}
+
+/// Asked by machine code before the model of a function whose results are input: is this call the program's?
+pub const OWN_CALL: &str = "__wryneck_own_call";
+
+/// Answers [`OWN_CALL`].
+pub(crate) fn is_own_call(cx: &Cx<'_>) -> Reply {
+    Reply::Value(Value::Bits(u64::from(!places::in_library(&cx.core.image, caller(cx)))))
+}
+
+/// Where the call was made.
+fn caller(cx: &Cx<'_>) -> CodePos {
+    cx.core.call_stack(cx.state, 1).first().copied().unwrap_or_else(|| cx.pos())
 }
 
 /// Functions that take variables away, which `getenv` would have to know: they are watched where variables are input.
@@ -80,19 +98,21 @@ pub fn is_set(variable: &str) -> String {
     format!("getenv_{variable}")
 }
 
-/// Which of these functions one of this name is: the C library calls its own by other names. One after the last: it is one of [`FORGETTERS`].
+/// Which of these functions one of this name is: the C library calls its own by other names. One after the last: it is one of [`FORGETTERS`]. Two after
+/// the last: it is [`OWN_CALL`].
 pub(crate) fn position(all: &[SymCall], name: &str) -> Option<usize> {
     let name = if name == "__clock_gettime" { "clock_gettime" } else { name };
     let forgets = || (FORGETTERS.contains(&name) && all.iter().any(|call| call.name == "getenv")).then_some(all.len());
-    all.iter().position(|call| call.name == name).or_else(forgets)
+    let asks = || (name == OWN_CALL).then_some(all.len() + 1);
+    all.iter().position(|call| call.name == name).or_else(forgets).or_else(asks)
 }
 
 /// Gives the result of a call.
 pub(crate) fn call(linux: &Linux, of: &SymCall, call: &Call<'_>, cx: &mut Cx<'_>) -> Result<Reply, Stop> {
-    if places::in_library(&cx.core.image, cx.pos()) {
+    if places::in_library(&cx.core.image, caller(cx)) {
         return Ok(Reply::Decline);
     }
-    let Some((_, gives, sig)) = row(&of.name) else {
+    let Some((_, gives, sig, _)) = row(&of.name) else {
         let value = result(&of.name, call, cx);
         return Ok(Reply::Value(Value::Sym(value)));
     };

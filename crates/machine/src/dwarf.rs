@@ -127,7 +127,12 @@ impl Dwarf {
 
     /// Whether the function that begins at an address is known to have no result.
     pub fn returns_nothing(&self, address: u64) -> bool {
-        self.sections.load().is_ok_and(|dwarf| prototype::returns_nothing(&dwarf, address.wrapping_sub(self.base)))
+        self.result(address) == Some(None)
+    }
+
+    /// What the function that begins at an address gives: `None` if that is not known, `Some(None)` if it gives nothing.
+    pub fn result(&self, address: u64) -> Option<Option<prototype::ParameterKind>> {
+        prototype::result(&self.sections.load().ok()?, address.wrapping_sub(self.base))
     }
 
     /// The positions of a code address, inlined calls unfolded: innermost first, the function itself last. Empty if it has none.

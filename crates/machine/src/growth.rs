@@ -231,7 +231,7 @@ impl Session<'_> {
         if program.goes_back(address) {
             return program.go_back(places);
         }
-        if program.recognition.contains(address) {
+        if program.recognition.contains(address) && !start.told {
             places.at(&program.elf, address);
             if let Err(why) = self.stand_in(places, address, call_flags::STANDS_IN) {
                 places.builder.unsupported(&why.to_string());
@@ -279,6 +279,15 @@ impl Session<'_> {
         let s = program.surroundings();
         let returns = s.cpu.call.returns;
         let back = program.decoder.decode(0, returns)?;
+        if let Some(is_own) = program.recognition.is_own_call(address, flags, places) {
+            places.end();
+            let (models, code) = (places.builder.block(), self.block_of(places, Start { address, told: true }));
+            let (then, otherwise) = (places.builder.edge(models), places.builder.edge(code));
+            places.builder.cond_br(is_own, then, otherwise);
+            places.builder.start(models);
+            places.forget();
+            places.at(&program.elf, address);
+        }
         program.recognition.call(address, flags, &s, places)?;
         places.end();
         lift::instruction(&s, places, &back, returns, &mut |places, to| self.block_of(places, Start::at(to)));

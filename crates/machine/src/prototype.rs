@@ -18,6 +18,8 @@ pub enum ParameterKind {
     Pointer,
     /// Of so many bytes.
     Integer(u64),
+    /// A floating-point number of so many bytes, 4 or 8.
+    Float(u64),
     /// Of another type, which is not passed as these are.
     Other,
     /// Variable arguments.
@@ -81,12 +83,16 @@ impl<R: Reader<Offset = usize>> Entries<'_, R> {
         None
     }
 
-    /// Whether the function whose code begins at an address of the file has no result, if it is here.
-    fn returns_nothing(&self, address: u64) -> Option<bool> {
+    /// What the function whose code begins at an address of the file gives, if it is here.
+    fn result(&self, address: u64) -> Option<Option<ParameterKind>> {
         let mut tree = self.unit.entries();
         while let Ok(Some(entry)) = tree.next_dfs() {
             if entry.tag() == constants::DW_TAG_subprogram && self.begins(entry) == Some(address) {
-                return Some(self.attribute(entry, constants::DW_AT_type).is_none());
+                return Some(match self.attribute(entry, constants::DW_AT_type) {
+                    Some(AttributeValue::UnitRef(kind)) => Some(self.passed(kind)),
+                    Some(_) => Some(ParameterKind::Other),
+                    None => None,
+                });
             }
         }
         None
@@ -106,12 +112,16 @@ impl<R: Reader<Offset = usize>> Entries<'_, R> {
                     return ParameterKind::Pointer;
                 }
                 constants::DW_TAG_base_type => {
-                    let floats = [constants::DW_ATE_float, constants::DW_ATE_complex_float];
-                    let float = match entry.attr_value(constants::DW_AT_encoding) {
-                        Some(AttributeValue::Encoding(encoding)) => floats.contains(&encoding),
-                        _ => false,
+                    let encoding = match entry.attr_value(constants::DW_AT_encoding) {
+                        Some(AttributeValue::Encoding(encoding)) => Some(encoding),
+                        _ => None,
                     };
-                    return size.filter(|size| !float && *size <= 8).map_or(ParameterKind::Other, ParameterKind::Integer);
+                    return match (encoding, size) {
+                        (Some(constants::DW_ATE_float), Some(size @ (4 | 8))) => ParameterKind::Float(size),
+                        (Some(constants::DW_ATE_float | constants::DW_ATE_complex_float), _) => ParameterKind::Other,
+                        (_, Some(size @ ..=8)) => ParameterKind::Integer(size),
+                        _ => ParameterKind::Other,
+                    };
                 }
                 constants::DW_TAG_enumeration_type => return size.map_or(ParameterKind::Other, ParameterKind::Integer),
                 constants::DW_TAG_structure_type | constants::DW_TAG_union_type | constants::DW_TAG_class_type => {
@@ -132,9 +142,9 @@ pub(crate) fn parameters<R: Reader<Offset = usize>>(dwarf: &Dwarf<R>, address: u
     in_units(dwarf, |entries| entries.parameters(address))
 }
 
-/// Whether the function whose code begins at an address of the file has no result; unknown: it may have one.
-pub(crate) fn returns_nothing<R: Reader<Offset = usize>>(dwarf: &Dwarf<R>, address: u64) -> bool {
-    in_units(dwarf, |entries| entries.returns_nothing(address)).unwrap_or(false)
+/// What the function whose code begins at an address of the file gives: `None` if that is not known, `Some(None)` if it gives nothing.
+pub(crate) fn result<R: Reader<Offset = usize>>(dwarf: &Dwarf<R>, address: u64) -> Option<Option<ParameterKind>> {
+    in_units(dwarf, |entries| entries.result(address))
 }
 
 /// What the first unit gives that gives something.

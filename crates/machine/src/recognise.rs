@@ -3,8 +3,10 @@
 //!
 //! Only functions that came with the C library are hooked ([`crate::library`]): a program's own `strlen` is its own. Functions by which a
 //! program speaks to the tool are hooked whoever defines them, so that an executable can be linked. The address is hooked: every call,
-//! jump or pointer that reaches it gets the model.
+//! jump or pointer that reaches it gets the model. Of functions whose results are input, only the program's calls get the model: the C library's own run
+//! their code, as [`OWN_CALL`] says.
 
+use std::collections::hash_map::Entry;
 use std::hash::Hash;
 use std::ops::Range;
 
@@ -19,6 +21,9 @@ use crate::lift::Surroundings;
 use crate::pcode::Reads;
 use crate::place::Places;
 use crate::registers::RegisterFile;
+
+/// Says whether the call of the function that begins is the program's: 64 bits, 1 or 0.
+pub const OWN_CALL: &str = "__wryneck_own_call";
 
 /// A parameter or result that registers hold: its width in bits, at most 64.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -51,6 +56,8 @@ pub struct Known {
     pub result: Option<Passed>,
     /// An intrinsic, with a name that no library has.
     pub intrinsic: bool,
+    /// Its results are input, whoever defines it.
+    pub is_input: bool,
 }
 
 impl Known {
@@ -63,6 +70,7 @@ impl Known {
             more: More::Nothing,
             result: (ret_width > 0).then_some(Passed::Word(ret_width)),
             intrinsic: false,
+            is_input: false,
         }
     }
 }
@@ -78,6 +86,8 @@ struct Recognised {
     params: Vec<Passed>,
     more: More,
     result: Option<Passed>,
+    /// [`OWN_CALL`], where that is asked first.
+    own: Option<SymbolId>,
 }
 
 /// The hooked functions of a program, by address.
@@ -89,7 +99,7 @@ pub struct Recognition {
 impl Recognition {
     /// Finds the known functions among those that came with the C library, and the intrinsics. Declares them in the program's module.
     pub fn of_library(elf: &Elf, known: &[Known], m: &mut ModuleBuilder) -> Recognition {
-        Recognition::among(elf, known, m, |symbol, known| !symbol.local && (symbol.library || known.intrinsic))
+        Recognition::among(elf, known, m, |symbol, known| known.is_input || !symbol.local && (symbol.library || known.intrinsic))
     }
 
     /// Finds the known functions among all.
@@ -107,8 +117,16 @@ impl Recognition {
             }
             let model = m.symbol(&known.callee);
             m.declare_function(model);
+            let own = known.is_input.then(|| m.symbol(OWN_CALL));
+            own.into_iter().for_each(|own| m.declare_function(own));
             let Known { params, more, result, .. } = (*known).clone();
-            by_address.entry(symbol.address).or_insert(Recognised { model, params, more, result });
+            let recognised = Recognised { model, params, more, result, own };
+            match by_address.entry(symbol.address) {
+                // Another name of the same function.
+                Entry::Occupied(mut had) if known.is_input => _ = had.insert(recognised),
+                Entry::Occupied(_) => {}
+                Entry::Vacant(place) => _ = place.insert(recognised),
+            }
         }
         Recognition { by_address }
     }
@@ -126,6 +144,15 @@ impl Recognition {
 
     pub fn contains(&self, address: u64) -> bool {
         self.by_address.contains_key(&address)
+    }
+
+    /// Emits the question whether the call of the function at an address is the program's, where that matters: its answer, of one bit.
+    pub fn is_own_call(&self, address: u64, flags: u32, p: &mut Places<'_, '_, '_>) -> Option<Slot> {
+        let own = self.by_address.get(&address)?.own?;
+        let (word, zero, is_own) = (p.temp(64), p.constant(64, 0), p.temp(1));
+        p.builder.call_to(Some(word), Callee::Symbol(own), CallDef { args: &[], ret_width: 64, flags, named: 0 });
+        p.emit(Op::Ne, 64, is_own, word.raw(), zero.raw(), NONE);
+        Some(is_own)
     }
 
     /// Emits the call of the model of the function at an address, if there is one, with these flags. The caller emits the return.

@@ -18,7 +18,7 @@ use crate::build;
 use crate::objects::{self, of_body, of_model};
 use crate::plan::Plan;
 use crate::problem::problem;
-use crate::{cache, carried, kept, names, program};
+use crate::{cache, carried, kept, names, program, sym_calls};
 
 /// A program in memory.
 pub struct Executable {
@@ -56,12 +56,6 @@ pub fn load(plan: &Plan, content: &[u8], watched: &[String], input: &mut Program
     if let Some((option, _, why)) = REFUSED.iter().find(|(_, given, _)| given(plan, are_objects)) {
         return Err(problem(format!("`{option}` cannot be used with machine code: {why}"), format!("leave out `{option}`")));
     }
-    if !input.sym_calls.is_empty() {
-        return Err(problem(
-            "`--sym-calls` cannot be used with machine code, which does not say what a function returns",
-            "give C source or bitcode, or build the program with `wryneck build`",
-        ));
-    }
     let lowered = if plan.libc { build::lower_libc()? } else { None };
     // What the lowered code hangs on: of the loader, and of all.
     let mut parts: Vec<String> = lowered.iter().map(|lowered| lowered.file.display().to_string()).collect();
@@ -94,6 +88,9 @@ pub fn load(plan: &Plan, content: &[u8], watched: &[String], input: &mut Program
     let mut known = if plan.stand_ins { known(library.as_ref(), threads) } else { Vec::new() };
     known.extend(objects::known_outside(&elf, library.as_ref(), plan.skip_undefined));
     known.extend(skipped);
+    let inputs = sym_calls::of_machine_code(&input.sym_calls, &elf, &|name| shape_of(name, library.as_ref()))?;
+    known.retain(|known| !inputs.iter().any(|input| input.name == known.name));
+    known.extend(inputs);
     input.entry = entry(plan, &elf, are_objects, &mut notes)?;
     if !are_objects && input.entry != Entry::Main {
         // What would call `main` calls the entry.
@@ -161,7 +158,7 @@ fn parameter(function: &str, number: usize, known: prototype::Parameter) -> Resu
     let kind = match known.kind {
         prototype::ParameterKind::Pointer => ParameterKind::Pointer,
         prototype::ParameterKind::Integer(bytes) => ParameterKind::Scalar(8 * bytes as u32),
-        prototype::ParameterKind::Other => {
+        prototype::ParameterKind::Float(_) | prototype::ParameterKind::Other => {
             let what =
                 format!("the parameter `{name}` of `{function}` is neither an integer nor a pointer, which is not passed to machine code");
             return Err(problem(what, "begin with a function that calls it"));

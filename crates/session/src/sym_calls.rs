@@ -2,8 +2,10 @@
 
 use anyhow::Result;
 use wryneck_environ::SymCall;
-use wryneck_environ::sym_calls::is_known;
+use wryneck_environ::sym_calls::{is_known, widths};
 use wryneck_ir::{Module, Op, call_flags};
+use wryneck_machine::prototype::ParameterKind;
+use wryneck_machine::{Elf, Known, Passed};
 
 use crate::options::number;
 use crate::problem::problem;
@@ -12,6 +14,7 @@ use crate::problem::problem;
 const VARIABLE: u32 = 8;
 /// Most of them.
 const MOST: u32 = 1 << 12;
+const NUMBERS: &str = "name functions that the program calls and that return a number";
 const HELP: &str = "write such as `--sym-calls rand,time,getenv:8`";
 
 /// The functions that a word names.
@@ -59,8 +62,7 @@ pub fn is_name(name: &str) -> bool {
 pub fn check(calls: &[SymCall], module: &Module) -> Result<()> {
     for call in calls.iter().filter(|call| !is_known(&call.name)) {
         let name = &call.name;
-        let refused =
-            |why: &str| problem(format!("`--sym-calls {name}`: {why}"), "name functions that the program calls and that return a number");
+        let refused = |why: &str| problem(format!("`--sym-calls {name}`: {why}"), NUMBERS);
         let sites = module.insts.iter().filter(|inst| inst.operator() == Some(Op::Call));
         let mut results = sites
             .filter(|inst| module.str(module.symbols[inst.a as usize].name) == name)
@@ -79,6 +81,48 @@ pub fn check(calls: &[SymCall], module: &Module) -> Result<()> {
         }
     }
     Ok(())
+}
+
+/// The functions of an executable, or of linked objects, whose results are input. `library`: a function of the C library with its parameters and result.
+///
+/// # Errors
+/// The first that the executable does not have, or of which it is not known that it returns a number of at most 64 bits.
+pub fn of_machine_code(calls: &[SymCall], elf: &Elf, library: &dyn Fn(&str) -> Known) -> Result<Vec<Known>> {
+    let mut all = Vec::new();
+    for SymCall { name, .. } in calls {
+        let refused = |why: &str, help: &str| Err(problem(format!("`--sym-calls {name}`: {why}"), help));
+        if name == "getenv" {
+            return refused("machine code keeps its variables itself", "give it variables: `--sym-env NAME:SIZE`");
+        }
+        let mut found = elf.symbols.iter().filter(|symbol| symbol.code && symbol.name == *name).peekable();
+        let Some(first) = found.peek() else {
+            return refused("the executable has no function of this name", "`nm` lists its functions; a stripped executable has no names");
+        };
+        let (params, result) = match widths(name) {
+            Some((params, result)) if first.library => (params, Passed::Word(result as u16)),
+            _ if first.library => match library(name).result {
+                Some(result) => (Vec::new(), result),
+                None => return refused("it returns nothing", NUMBERS),
+            },
+            _ => (Vec::new(), own_result(name, elf, first.address)?),
+        };
+        let params = params.into_iter().map(|width| Passed::Word(width as u16)).collect();
+        all.push(Known { params, result: Some(result), is_input: true, ..Known::of_words(name, [], 64) });
+    }
+    Ok(all)
+}
+
+/// What a function of the program returns, by its debug information.
+fn own_result(name: &str, elf: &Elf, address: u64) -> Result<Passed> {
+    let refused = |why: &str, help: &str| Err(problem(format!("`--sym-calls {name}`: {why}"), help));
+    match elf.dwarf.iter().find_map(|dwarf| dwarf.result(address)) {
+        Some(Some(ParameterKind::Integer(bytes))) => Ok(Passed::Word(8 * bytes as u16)),
+        Some(Some(ParameterKind::Float(bytes))) => Ok(Passed::Float(8 * bytes as u16)),
+        Some(Some(ParameterKind::Pointer)) => refused("it returns a pointer", NUMBERS),
+        Some(Some(ParameterKind::Other | ParameterKind::Rest)) => refused("its result is no number of at most 64 bits", NUMBERS),
+        Some(None) => refused("it returns nothing", NUMBERS),
+        None => refused("what it returns is not known without debug information", "build the program with `-g`"),
+    }
 }
 
 #[cfg(test)]

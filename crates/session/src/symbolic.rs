@@ -193,6 +193,8 @@ pub struct Concrete {
     pub files: Vec<ConcreteFile>,
     /// Inputs `fail_NAME` of calls that fail.
     pub fails: Vec<String>,
+    /// The results of calls are input.
+    pub calls: bool,
 }
 
 /// Whether an input says that a call works, as nearly all calls do.
@@ -267,6 +269,11 @@ impl Concrete {
         out.stdin = words.stdin.map(|_| object("stdin").to_vec());
         let failing = |o: &&Object| o.name.starts_with(b"fail_") && o.bytes.iter().any(|b| *b != 0);
         out.fails = test.objects.iter().filter(failing).map(|o| String::from_utf8_lossy(&o.name).into_owned()).collect();
+        let of_call = |o: &Object, name: &str| {
+            let number = o.name.strip_prefix(name.as_bytes());
+            number.is_some_and(|rest| rest.is_empty() || rest[0] == b'_' && rest[1..].iter().all(u8::is_ascii_digit))
+        };
+        out.calls = test.objects.iter().any(|o| words.calls.iter().any(|call| of_call(o, &call.name)));
         out.files = words.files.iter().map(|file| ConcreteFile::of(file, test)).collect();
         out
     }

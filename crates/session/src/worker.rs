@@ -316,6 +316,11 @@ fn prune(
         notes.push("the program makes threads or their keys, so nothing is pruned".into());
         return Ok(None);
     }
+    // The walk over machine code knows what the functions do, not what the input does in their place.
+    if explorer.core.code_source.is_some() && !symbolic::parse(&plan.words)?.calls.is_empty() {
+        notes.push("results of calls are input, so nothing is pruned".into());
+        return Ok(None);
+    }
     if !plan.slices {
         explorer.prune(pruning, Rc::new(Unsliced));
         return Ok(None);

@@ -1,4 +1,4 @@
-//@ frontend: bitcode, machine code does not say what a function returns
+//@ frontend: bitcode x86_64
 //@ args: --sym-calls rand
 // A die has one side more than its table.
 #include <stdlib.h>

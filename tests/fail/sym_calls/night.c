@@ -1,4 +1,4 @@
-//@ frontend: bitcode, machine code does not say what a function returns
+//@ frontend: bitcode x86_64
 //@ args: --sym-calls time,clock_gettime
 // What divides by the hour of the day fails at midnight, and the nanoseconds may be none.
 #include <time.h>

@@ -1,4 +1,4 @@
-//@ frontend: bitcode, machine code does not say what a function returns
+//@ frontend: bitcode, `level` is defined nowhere
 //@ args: --sym-calls sensor,level,state
 // Functions of the program, one of them static, and one that is defined elsewhere, of several types.
 static short sensor(void) { return 3; }

@@ -1,4 +1,4 @@
-//@ frontend: bitcode, machine code does not say what a function returns
+//@ frontend: bitcode x86_64
 //@ args: --sym-calls getrandom,getpid
 // A token of random bytes is taken to have no zero byte.
 #include <string.h>
