@@ -236,8 +236,20 @@ impl Pool {
         let from_facts = signed_bounds(self.width(e), self.facts(e));
         match self.kind(e) {
             Kind::Sext(a) => signed_bounds(self.width(a), self.facts(a)),
+            Kind::Sdiv(a, k) | Kind::Srem(a, k) if let Some(by) = self.positive(k) => {
+                let (lo, hi) = signed_bounds(self.width(a), self.facts(a));
+                match self.kind(e) {
+                    Kind::Sdiv(..) => (lo / by, hi / by),
+                    _ => (lo.clamp(1 - by, 0), hi.clamp(0, by - 1)),
+                }
+            }
             _ => from_facts,
         }
+    }
+
+    /// A constant that is positive as a signed number.
+    fn positive(&self, e: ExprId) -> Option<i64> {
+        self.as_u64(e).map(|value| signed(self.width(e), value)).filter(|value| *value > 0)
     }
 
     /// The facts of a node about to be made.

@@ -48,7 +48,10 @@ impl Pool {
         if self.complements(a, b) {
             return law!("x + ~x => ~0", self.ones(self.width(a)));
         }
-        self.simplify_add_sided(a, b).or_else(|| self.simplify_add_sided(b, a)).or_else(|| self.join_disjoint(a, b))
+        self.simplify_add_sided(a, b)
+            .or_else(|| self.simplify_add_sided(b, a))
+            .or_else(|| self.simplify_add_quotients(a, b))
+            .or_else(|| self.join_disjoint(a, b))
     }
 
     /// `a + k`
@@ -115,6 +118,16 @@ impl Pool {
         }
     }
 
+    /// `a + b` in the code of a division.
+    fn simplify_add_quotients(&mut self, a: ExprId, b: ExprId) -> Option<ExprId> {
+        self.add_undone_sign(a, b)
+            .or_else(|| self.add_undone_sign(b, a))
+            .or_else(|| self.add_to_product(a, b))
+            .or_else(|| self.add_to_product(b, a))
+            .or_else(|| self.simplify_remainder(a, b, true))
+            .or_else(|| self.simplify_remainder(b, a, true))
+    }
+
     pub(super) fn simplify_sub(&mut self, a: ExprId, b: ExprId) -> Option<ExprId> {
         if self.width(a) == 1 {
             return law!("1 bit: x - y => x ^ y", self.xor(a, b));
@@ -131,7 +144,7 @@ impl Pool {
         if self.is_zero_const(a) {
             return law!("0 - x => -x", self.neg(b));
         }
-        self.simplify_sub_pointers(a, b).or_else(|| self.simplify_sub_terms(a, b))
+        self.simplify_sub_pointers(a, b).or_else(|| self.simplify_sub_terms(a, b)).or_else(|| self.simplify_remainder(a, b, false))
     }
 
     fn simplify_sub_pointers(&mut self, a: ExprId, b: ExprId) -> Option<ExprId> {

@@ -29,6 +29,9 @@ impl Pool {
         if inner != a {
             return law!("part of a part, of ++, of zext, of sext => part of what it lies in", self.extract(inner, at, width));
         }
+        if let Some(quotient) = self.extract_quotient(a, lo, width) {
+            return Some(quotient);
+        }
         match self.kind(a) {
             Kind::Concat(..) => law!("(x ++ y)[part of both] => x[part] ++ y[part]", self.extract_list(a, lo, width)),
             Kind::Zext(x) if lo >= self.width(x) => law!("zext(x)[above x] => 0", self.zero(width)),
@@ -397,6 +400,7 @@ impl Pool {
                 let (x, y) = (self.sext(x, width), self.sext(y, width));
                 self.ite(c, x, y)
             }),
+            _ if let Some(quotient) = self.sext_quotient(a, width) => Some(quotient),
             _ if self.is_non_negative(a) => law!("sext(x) => zext(x), x not negative", self.zext(a, width)),
             _ if self.is_negative(a) => law!("sext(x) => ~0 ++ x, x negative", {
                 let ones = self.ones(width - self.width(a));

@@ -23,6 +23,7 @@ pub(crate) mod coverage;
 mod divide;
 mod float;
 mod ite;
+mod reciprocal;
 #[cfg(test)]
 mod tests;
 

@@ -88,6 +88,13 @@ fn choice_of_anchored(pool: &mut Pool, x: ExprId) -> ExprId {
     pool.ite(c, a, b)
 }
 
+/// Bits of the product of `x`, extended to 16 bits, with a constant.
+fn high_of_product(pool: &mut Pool, x: ExprId, signed: bool, k: i32, lo: Width, width: Width) -> ExprId {
+    let (long, k) = (if signed { pool.sext(x, 16) } else { pool.zext(x, 16) }, pool.bits(16, k as u64 & 0xffff));
+    let product = pool.mul(long, k);
+    pool.extract(product, lo, width)
+}
+
 /// Shapes that random growth meets too rarely.
 fn check_rare_shapes() {
     type Shape = fn(&mut Pool, ExprId) -> ExprId;
@@ -129,6 +136,67 @@ fn check_rare_shapes() {
             let (wide, k1, k2) = (pool.sext(x, 10), pool.bits(10, 300), pool.bits(10, 0x2c0));
             let sum = pool.add(wide, k1);
             pool.slt(sum, k2)
+        },
+        // Quotients and remainders by products.
+        |pool, x| high_of_product(pool, x, false, 205, 11, 5),
+        |pool, x| high_of_product(pool, x, false, 205, 9, 7),
+        |pool, x| high_of_product(pool, x, true, 103, 15, 1),
+        |pool, x| high_of_product(pool, x, true, 86, 8, 8),
+        |pool, x| {
+            let part = high_of_product(pool, x, true, 103, 10, 6);
+            pool.sext(part, 16)
+        },
+        |pool, x| {
+            let part = high_of_product(pool, x, true, 147 - 256, 8, 8);
+            let (sum, two) = (pool.add(x, part), pool.bits(8, 2));
+            let (floor, seven) = (pool.ashr(sum, two), pool.bits(8, 7));
+            let sign = pool.sign_bit(x);
+            let below = pool.sext(sign, 8);
+            let quotient = pool.sub(floor, below);
+            let product = pool.mul(quotient, seven);
+            pool.sub(x, product)
+        },
+        |pool, x| {
+            let part = high_of_product(pool, x, true, 103, 10, 6);
+            let (floor, sign) = (pool.sext(part, 8), pool.sign_bit(x));
+            let above = pool.zext(sign, 8);
+            pool.add(floor, above)
+        },
+        |pool, x| {
+            let (high, one, two) = (high_of_product(pool, x, false, 37, 8, 8), pool.bits(8, 1), pool.bits(8, 2));
+            let difference = pool.sub(x, high);
+            let half = pool.lshr(difference, one);
+            let sum = pool.add(half, high);
+            pool.lshr(sum, two)
+        },
+        |pool, x| {
+            let (seven, three) = (pool.bits(8, 7), pool.bits(8, 3));
+            let quotient = pool.udiv(x, seven);
+            let eight = pool.shl(quotient, three);
+            let product = pool.sub(eight, quotient);
+            pool.sub(x, product)
+        },
+        |pool, x| {
+            let (seven, k) = (pool.bits(8, 7), pool.bits(16, 0u64.wrapping_sub(7) & 0xffff));
+            let quotient = pool.udiv(x, seven);
+            let (long, quotient) = (pool.zext(x, 16), pool.zext(quotient, 16));
+            let product = pool.mul(quotient, k);
+            pool.add(product, long)
+        },
+        |pool, x| {
+            let three = pool.bits(8, 3);
+            let third = pool.udiv(x, three);
+            let five = pool.bits(8, 5);
+            let other = pool.udiv(third, five);
+            let product = pool.mul(other, five);
+            pool.sub(third, product)
+        },
+        |pool, x| {
+            let (three, fifteen) = (pool.bits(8, 3), pool.bits(8, 15));
+            let quotient = pool.sdiv(x, three);
+            let rest = pool.srem(x, fifteen);
+            let less = pool.slt(rest, quotient);
+            pool.zext(less, 8)
         },
         // A sum with a choice of anchored pointers, and what else sees one.
         |pool, x| {
