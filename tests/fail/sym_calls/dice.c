@@ -9,7 +9,7 @@ int main(void) {
 #ifdef FIXED
     sum += points[rand() % 6];
 #else
-    sum += points[rand() % 7];  //~ FAULT out-of-bounds-read: offset 24 of
+    sum += points[rand() % 7];  //~ FAULT out-of-bounds-read: offset 24 of  //~ NOT x86_64 -O2: in optimised code no address tells its variable
 #endif
   }
   return sum == 12;

@@ -12,5 +12,5 @@ int main(void) {
   if (strlen(token) != 3) return 1;
 #endif
   strcpy(copy, token);
-  return copy[strlen(copy) - 3 + (getpid() == 77)] == 'x';  //~ FAULT out-of-bounds-read: of `copy`
+  return copy[strlen(copy) - 3 + (getpid() == 77)] == 'x';  //~ FAULT out-of-bounds-read: of `copy`  //~ NOT x86_64 -O2: in optimised code no address tells its variable
 }

@@ -11,7 +11,7 @@ const COUNT_EVERY: u64 = 64 << 20;
 
 /// Ends a path that holds too much. Looks at its pages only where many were made since it last did.
 pub(crate) fn check(core: &Core, state: &mut State) -> Result<(), Stop> {
-    if state.memory.space.has_copied(COUNT_EVERY) { within(core, state, 0) } else { Ok(()) }
+    if state.memory.space.copies.have_grown(COUNT_EVERY) { within(core, state, 0) } else { Ok(()) }
 }
 
 /// Ends the path if it would hold too much once a block of `len` bytes is written, whose pages may all be new.

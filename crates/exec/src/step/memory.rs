@@ -508,7 +508,10 @@ pub fn fill_bytes(cx: &mut Cx<'_>, to: Value, byte: Value, len: Value) -> Result
     cx.state.dirty = true;
     match byte {
         Value::Bits(b) => {
-            cx.state.memory.space.fill(to, len, b as u8);
+            let page = [b as u8; PAGE as usize];
+            for done in (0..len).step_by(PAGE as usize) {
+                cx.state.memory.space.write(to + done, &page[..(len - done).min(PAGE) as usize]);
+            }
         }
         Value::Sym(_) => {
             let byte = cx.expr(byte, 8);

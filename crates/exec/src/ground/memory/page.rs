@@ -177,16 +177,6 @@ impl Page {
         true
     }
 
-    /// Fills bytes that are all live; `false`, and nothing written, if one is not.
-    pub fn fill(&mut self, offset: usize, len: usize, byte: u8) -> bool {
-        if !all_set(&self.live, offset, len) {
-            return false;
-        }
-        self.data[offset..offset + len].fill(byte);
-        set_bits(&mut self.concrete, offset, len, true);
-        true
-    }
-
     pub fn byte(&self, offset: usize) -> Byte {
         if self.concrete[offset / 8] >> (offset % 8) & 1 == 1 {
             return Byte::Concrete(self.data[offset]);

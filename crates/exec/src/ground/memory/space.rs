@@ -39,6 +39,25 @@ struct Tlb {
     write: [Entry<*mut Page>; ENTRIES],
 }
 
+/// Counts the pages that a space has made or copied to be written.
+#[derive(Clone, Copy, Default)]
+pub struct Copies {
+    made: u64,
+    /// When [`Copies::have_grown`] last said so.
+    told: u64,
+}
+
+impl Copies {
+    /// Whether so many bytes of pages were made since this was last so.
+    pub fn have_grown(&mut self, bytes: u64) -> bool {
+        let have = (self.made - self.told) * size_of::<Page>() as u64 >= bytes;
+        if have {
+            self.told = self.made;
+        }
+        have
+    }
+}
+
 const NO_PAGE: u64 = u64::MAX;
 impl Tlb {
     fn empty() -> Box<Tlb> {
@@ -65,14 +84,12 @@ pub struct Space {
     tlb: Option<Box<Tlb>>,
     /// What all but [`Space::load`] and [`Space::store`] touch, while a path is recorded.
     log: Option<RefCell<Vec<Touch>>>,
-    /// Pages that were made or copied to be written, in all and when [`Space::has_copied`] last said so.
-    copied: u64,
-    told: u64,
+    pub copies: Copies,
 }
 
 impl Default for Space {
     fn default() -> Space {
-        Space { dir: Rc::default(), tlb: Some(Tlb::empty()), log: None, copied: 0, told: 0 }
+        Space { dir: Rc::default(), tlb: Some(Tlb::empty()), log: None, copies: Copies::default() }
     }
 }
 
@@ -82,13 +99,13 @@ impl Space {
         if let Some(tlb) = &mut self.tlb {
             tlb.forget_writes();
         }
-        Space { dir: self.dir.clone(), tlb: None, log: None, copied: self.copied, told: self.told }
+        Space { dir: self.dir.clone(), tlb: None, log: None, copies: self.copies }
     }
 
     /// As [`Space::fork`], from a space that is not running (its buffers are empty).
     pub fn fork_idle(&self) -> Space {
         debug_assert!(self.tlb.is_none(), "a running space is forked by `fork`");
-        Space { dir: self.dir.clone(), tlb: None, log: None, copied: self.copied, told: self.told }
+        Space { dir: self.dir.clone(), tlb: None, log: None, copies: self.copies }
     }
 
     /// Gets ready to run: gives the space its translation buffers.
@@ -155,9 +172,9 @@ impl Space {
         let slot = slot_mut(&mut self.dir, number, create)?;
         if slot.is_none() && create {
             *slot = Some(Rc::new(Page::default()));
-            self.copied += 1;
+            self.copies.made += 1;
         }
-        self.copied += u64::from(slot.as_ref().is_some_and(|page| Rc::strong_count(page) > 1));
+        self.copies.made += u64::from(slot.as_ref().is_some_and(|page| Rc::strong_count(page) > 1));
         let page = slot.as_mut().map(Rc::make_mut)?;
         if let Some(tlb) = &mut self.tlb {
             let pointer = std::ptr::from_mut(page);
@@ -288,12 +305,6 @@ impl Space {
             .all(|(number, offset, start, n)| self.page_mut(number, false).is_some_and(|p| p.write_slice(offset, &bytes[start..start + n])))
     }
 
-    /// As [`Space::write`], with the same byte everywhere.
-    pub fn fill(&mut self, addr: u64, len: u64, byte: u8) -> bool {
-        self.touched(addr, len, Touched::Write);
-        parts(addr, len).all(|(number, offset, _, n)| self.page_mut(number, false).is_some_and(|p| p.fill(offset, n, byte)))
-    }
-
     /// Makes a range live: zero, or uninitialised. Whole pages are shared until they are written, and so are whole chunks of them.
     pub fn make_live(&mut self, addr: u64, len: u64, zero: bool, pool: &mut Pool) {
         self.touched(addr, len, Touched::Allocate);
@@ -357,15 +368,6 @@ impl Space {
             }
             self.forget(number);
         }
-    }
-
-    /// Whether pages of so many bytes were made or copied to be written since this was last so.
-    pub fn has_copied(&mut self, bytes: u64) -> bool {
-        let has = (self.copied - self.told) * size_of::<Page>() as u64 >= bytes;
-        if has {
-            self.told = self.copied;
-        }
-        has
     }
 
     /// Bytes of the engine's memory that the pages take. A page that lies several times in a row, as in new memory, counts once. Looks at all pages.
