@@ -35,6 +35,16 @@ pub fn memory() -> u64 {
     LATEST.load(Ordering::Relaxed)
 }
 
+/// Resident memory now, in bytes; 0 without a watchdog.
+pub fn memory_now() -> u64 {
+    if memory() == 0 {
+        return 0;
+    }
+    let own = child::memory_of_self();
+    LATEST.store(own, Ordering::Relaxed);
+    own
+}
+
 /// Whether the limit of memory was met.
 pub fn memory_is_over() -> bool {
     MEMORY_IS_OVER.load(Ordering::Relaxed)

@@ -210,6 +210,7 @@ impl Sys<'_, '_> {
                 bytes.extend(self.output(addr, n)?);
             }
         }
+        memory::note_copied(self.cx, bytes.len() as u64);
         let start = if open.flags & O_APPEND != 0 { end } else { at.unwrap_or(open.offset) };
         let outside = self.world().sends_outside(of).is_some();
         if let NodeKind::Pipe { taken, readers, .. } = kind {

@@ -2,6 +2,7 @@
 
 use super::Control;
 use super::adopt::Adopting;
+use crate::explore::replay::BLOCK;
 use crate::ground::path_end::PathEnd;
 use crate::state::State;
 use crate::step::core::Core;
@@ -21,7 +22,7 @@ const POLL_BYTES: u64 = 16 << 20;
 /// Runs a path until it ends (`Some`) or its batch is used up.
 pub(super) fn run(core: &mut Core, adopting: &mut Adopting, pending: usize, state: &mut State, control: &mut dyn Control) -> Option<Stop> {
     let batch = core.config.batch;
-    let mut used = 0;
+    let (mut used, mut before) = (0, None);
     while used < batch {
         let mut budget = POLL;
         let (queries, decisions, work) = (core.stats.solver_checks, core.stats.decisions, core.work());
@@ -44,9 +45,17 @@ pub(super) fn run(core: &mut Core, adopting: &mut Adopting, pending: usize, stat
         let ran = (POLL - budget) as u64 + std::mem::take(&mut core.entered);
         state.instructions += (POLL - budget) as u64;
         core.stats.instructions += ran;
-        used += core.work().saturating_sub(work).max(1);
-        if let Some(ended) = ended.or_else(|| held::check(core, state).err()) {
-            return Some(ended);
+        used += core.work().saturating_sub(work).max(1) + core.block_bytes / BLOCK;
+        if ended.is_some() {
+            return ended;
+        }
+        let mut checked = held::check(core, state);
+        if checked.is_ok() && (budget < 0 || core.block_bytes >= POLL_BYTES) {
+            let now = control.memory_used();
+            checked = held::check_growth(core, *before.get_or_insert(now), now);
+        }
+        if let Err(stop) = checked {
+            return Some(stop);
         }
         if let Some(limit) = control.stop(core, pending) {
             adopting.cut_path(core, state);

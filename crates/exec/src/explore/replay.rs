@@ -37,7 +37,7 @@ pub struct Past {
 /// Calls in progress inside machine code that are looked up for each decision of a path that is shown, at most.
 const RETRACED_CALLS: usize = 256;
 /// Bytes of a block operation that take about as long as an instruction.
-const BLOCK: u64 = 64;
+pub(crate) const BLOCK: u64 = 64;
 /// Steps between two looks at whether to stop.
 const LOOK: u32 = 64;
 

@@ -444,6 +444,11 @@ pub fn write_concrete(cx: &mut Cx<'_>, addr: u64, bytes: &[u8]) -> Result<(), St
     Ok(())
 }
 
+/// Notes that an operation has copied so many bytes: after many, the clock and memory are looked at.
+pub fn note_copied(cx: &mut Cx<'_>, len: u64) {
+    cx.core.block_bytes += len;
+}
+
 /// Copies a block; pointers and length are concretised where they are symbolic. Any overlap is a move.
 pub fn copy_bytes(cx: &mut Cx<'_>, to: Value, from: Value, len: Value) -> Result<(), Stop> {
     let len = cx.concretise(len, "length of a block copy")?;
@@ -525,14 +530,14 @@ pub fn fill_bytes(cx: &mut Cx<'_>, to: Value, byte: Value, len: Value) -> Result
 }
 
 /// Ends a path in the middle of a block of symbolic bytes that is too long, or if the exploration is to end. `done`: bytes or whole cells so far.
-fn look_in_block(cx: &Cx<'_>, done: u64) -> Result<(), Stop> {
+fn look_in_block(cx: &mut Cx<'_>, done: u64) -> Result<(), Stop> {
     if !done.is_multiple_of(LOOK_IN_BLOCK) || done == 0 {
         return Ok(());
     }
     if done >= cx.core.config.max_symbolic_block {
         return Err(PathEnd::Limit(Limit::ObjectSize).into());
     }
-    if cx.core.end_signal.asked() { Err(PathEnd::Limit(Limit::Interrupted).into()) } else { Ok(()) }
+    if cx.core.end_signal.asked() { Err(PathEnd::Limit(Limit::Interrupted).into()) } else { held::check(cx.core, cx.state) }
 }
 
 /// The address of a block: bounds are checked before a symbolic offset is concretised.

@@ -372,16 +372,18 @@ impl Space {
 
     /// Bytes of the engine's memory that the pages take. A page that lies several times in a row, as in new memory, counts once. Looks at all pages.
     pub fn held(&self) -> u64 {
-        let (mut last_chunk, mut last_page, mut pages) = (std::ptr::null(), std::ptr::null(), 0u64);
+        let (mut last_chunk, mut last_page, mut bytes) = (std::ptr::null(), std::ptr::null(), 0);
         for (_, chunk) in &self.dir.chunks {
             if std::mem::replace(&mut last_chunk, Rc::as_ptr(chunk)) == Rc::as_ptr(chunk) {
                 continue;
             }
             for page in chunk.pages.iter().flatten() {
-                pages += u64::from(std::mem::replace(&mut last_page, Rc::as_ptr(page)) != Rc::as_ptr(page));
+                if std::mem::replace(&mut last_page, Rc::as_ptr(page)) != Rc::as_ptr(page) {
+                    bytes += size_of::<Page>() + size_of_val(page.cells());
+                }
             }
         }
-        pages * size_of::<Page>() as u64
+        bytes as u64
     }
 
     /// All pages in address order.
