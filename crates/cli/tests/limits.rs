@@ -136,6 +136,18 @@ fn a_path_that_fills_memory_ends_and_the_others_go_on() {
 }
 
 #[test]
+fn an_allocation_that_is_too_large_here_is_told() {
+    let dir = scratch();
+    for (size, told) in [("5ul << 30", true), ("-8ul", false), ("1ul << 30", false)] {
+        fs::write(dir.path().join("large.c"), format!("#include <stdlib.h>\nint main(void) {{ return malloc({size}) != 0; }}\n"))
+            .expect("there is room");
+        let _ = fs::remove_dir_all(dir.path().join("out"));
+        let run = json(&wryneck(dir.path(), &["run", "--json", "--output", "out", "large.c"]).output().expect("the tool was built"));
+        assert_eq!(run["every_path"], !told, "{size}: {run}");
+    }
+}
+
+#[test]
 fn the_tree_of_paths_says_what_it_lacks() {
     let dir = scratch();
     let source = hard("paths.c").display().to_string();

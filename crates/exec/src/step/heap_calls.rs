@@ -20,6 +20,9 @@ const MAX_STRING: u64 = 1 << 20;
 /// Bytes that a string of lazily made inputs is assumed to have at most, where the engine reads it whole.
 const LAZY_STRING: u64 = 24;
 
+/// Bytes that an allocation may have on some machine: the address space of a process.
+const MOST_OF_ANY: u64 = 1 << 47;
+
 /// A new heap object of `size` bytes, zero or uninitialised (as the configuration says); `None` if it is too large. Changes the path.
 pub fn allocate(cx: &mut Cx<'_>, size: u64, align: u64, zero: bool, kind: u32) -> Option<u64> {
     let origin = match cx.core.config.leaks || cx.core.config.allocation_stacks {
@@ -33,7 +36,14 @@ pub fn allocate(cx: &mut Cx<'_>, size: u64, align: u64, zero: bool, kind: u32) -
         }
     };
     cx.state.dirty = true;
-    let (base, replaced) = cx.state.memory.heap.allocate(size, align, origin, kind)?;
+    let Some((base, replaced)) = cx.state.memory.heap.allocate(size, align, origin, kind) else {
+        if size <= MOST_OF_ANY {
+            let what = format!("an allocation of more than {} bytes fails", heap::MAX_SIZE);
+            cx.state.approximates(&*what);
+            cx.core.ledger.note(LedgerKind::Assumption, what);
+        }
+        return None;
+    };
     cx.core.block_bytes += size;
     let zero = zero || cx.core.config.uninit == Uninit::Zero;
     cx.state.memory.space.make_live(base, size, zero, &mut cx.core.pool);
