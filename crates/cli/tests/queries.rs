@@ -119,3 +119,27 @@ fn remainders_of_floating_point_lose_no_value() {
     found.remove(&250);
     assert_eq!(found, expected, "{run}");
 }
+
+/// A comparison ends at the first difference: what was never written behind it is read on no other path.
+#[test]
+fn strings_that_were_not_written_are_compared_byte_by_byte() {
+    let source = "#include <stdlib.h>
+        #include <string.h>
+        #include <unistd.h>
+        int main(void) {
+          char c = 0, *p = malloc(3);
+          read(0, &c, 1);
+          p[0] = c;
+          return strncmp(p, \"baa\", 3) > 0 ? 5 : 3;
+        }";
+    let dir = tempfile::tempdir().expect("there is room");
+    fs::write(dir.path().join("program.c"), source).and_then(|()| fs::write(dir.path().join("seed"), "a")).expect("there is room");
+    let words = [
+        "run", "--json", "--no-replay", "--emit", "none", "--output", "out", "--uninit", "report", "--seed", "seed", "program.c",
+        "--sym-stdin", "1",
+    ];
+    let ran = Command::new(env!("CARGO_BIN_EXE_wryneck")).current_dir(dir.path()).args(words).output().expect("it starts");
+    let run: Value = serde_json::from_slice(&ran.stdout).unwrap_or_else(|_| panic!("{}", String::from_utf8_lossy(&ran.stderr)));
+    let ends: BTreeSet<&str> = run["ends"].as_array().into_iter().flatten().filter_map(|end| end["what"].as_str()).collect();
+    assert_eq!(ends, BTreeSet::from(["3", "5", "uninitialised-read"]), "{run}");
+}

@@ -156,7 +156,8 @@ impl Worker {
         let config = wryneck_exec::Config {
             max_memory: plan.max_memory / 2,
             machine_code: code.is_some(),
-            compare_whole: plan.compare_whole && (!plan.find.is_empty() || !plan.seeds.is_empty()),
+            // One value of bytes that were never written is a fault for all inputs, those too that differ in an earlier byte.
+            compare_whole: plan.compare_whole && plan.config.uninit != Uninit::Report && (!plan.find.is_empty() || !plan.seeds.is_empty()),
             ..plan.config.clone()
         };
         let solver = solver(plan, place.memory, solver_time.clone())?;
