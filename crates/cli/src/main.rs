@@ -20,6 +20,7 @@ mod guard;
 mod judge;
 mod native;
 mod output;
+mod paint;
 mod probe;
 mod problem;
 mod progress;

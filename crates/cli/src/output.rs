@@ -9,9 +9,11 @@ use std::io::{self, Write};
 use anyhow::{Context, Result};
 use wryneck_report::shown::{self, Escaped};
 
+use crate::paint::{self, Painted};
+
 /// Writes to standard output.
 pub fn write(text: impl FnOnce(&mut dyn Write) -> io::Result<()>) -> Result<()> {
-    let mut out = Escaped::new(io::BufWriter::new(io::stdout().lock()));
+    let mut out = Escaped::new(Painted::new(io::BufWriter::new(io::stdout().lock())));
     match text(&mut out).and_then(|()| out.flush()) {
         Err(e) if e.kind() != io::ErrorKind::BrokenPipe => Err(e).context("cannot write to standard output"),
         Ok(()) | Err(_) => Ok(()),
@@ -23,7 +25,7 @@ pub fn say(kind: &str, text: impl Display) {
     let text = text.to_string();
     let lines: Vec<_> = text.lines().map(shown::line).collect();
     // Nobody is left to tell where it cannot be written.
-    let _ = writeln!(io::stderr(), "{kind}: {}", lines.join("\n  "));
+    let _ = writeln!(io::stderr(), "{}", paint::for_stderr(&format!("{kind}: {}", lines.join("\n  "))));
 }
 
 /// Writes a note to standard error.

@@ -1,5 +1,5 @@
 //! The summary people read: what happened → where → why it is feasible → how to replay it; then what was left out.
-//! No colour: every fact is in the words.
+//! Every fact is in the words: the command may colour them.
 
 use std::io::{self, Write};
 

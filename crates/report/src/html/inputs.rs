@@ -17,6 +17,17 @@ const MOST_INPUTS: usize = 100;
 /// Bytes of the values of all tests in the page.
 const MOST_OF_TESTS: usize = 1 << 20;
 
+// What inputs are whose names begin or end so.
+const PREFIXES: [(&str, &str); 5] = [
+    ("env_", "environment variable"),
+    ("getenv_", "is 1 if this variable is set:"),
+    ("fail_", "how this call fails, 0 if it does not:"),
+    ("socket_", "what a client sends to port"),
+    ("datagram_", "what a client sends to UDP port"),
+];
+const SUFFIXES: [(&str, &str); 3] =
+    [("_data", "content of the file"), ("_data_size", "size of the file"), ("_data_stat", "permissions and times of the file")];
+
 /// What the input is, as far as its name tells: the rest are variables of the program, files, and the like.
 fn what(name: &str) -> String {
     let number = |prefix: &str| name.strip_prefix(prefix)?.parse::<u32>().ok();
@@ -25,7 +36,14 @@ fn what(name: &str) -> String {
         "stdin_size" => "size of standard input".into(),
         "n_args" => "number of arguments".into(),
         _ if number("arg").is_some() => format!("symbolic argument {}", u64::from(number("arg").unwrap_or(0)) + 1),
-        _ => name.strip_prefix("env_").map(|name| format!("environment variable {name}")).unwrap_or_default(),
+        _ => {
+            let prefixed = PREFIXES.iter().find_map(|(prefix, what)| name.strip_prefix(prefix).map(|of| (what, of)));
+            // Variables of the program may end so, too.
+            let is_file = |of: &str| of.len() == 1 && of.bytes().all(|b| b.is_ascii_uppercase()) || of.contains(['/', '.']);
+            let of_file = || SUFFIXES.iter().find_map(|(suffix, what)| Some((what, name.strip_suffix(suffix).filter(|of| is_file(of))?)));
+            let named = prefixed.or_else(of_file);
+            named.filter(|(_, of)| !of.is_empty()).map(|(what, of)| format!("{what} {of}")).unwrap_or_default()
+        }
     }
 }
 
@@ -92,6 +110,9 @@ mod tests {
     fn inputs_are_named_and_long_values_are_cut() {
         assert_eq!(what("arg01"), "symbolic argument 2");
         assert_eq!(what("env_HOME"), "environment variable HOME");
+        assert_eq!((what("user_data"), what("x.conf_data")), (String::new(), "content of the file x.conf".into()));
+        assert_eq!(what("A_data"), "content of the file A");
+        assert_eq!(what("/etc/passwd_data_stat"), "permissions and times of the file /etc/passwd");
         assert_eq!((what("argument"), what("x")), (String::new(), String::new()));
         assert_eq!(value(b"ab\0\0", 9), (r#""ab\x00\x00""#.into(), String::new()));
         assert_eq!(value(&[0xff, 0xff], 9), (r#""\xff\xff""#.into(), "-1".into()));
