@@ -100,7 +100,6 @@ fn functions_whose_results_cannot_be_input() {
     let dir = dir.path();
     let source = "char *name(void); void go(void); int main(void) { go(); return name() != 0; }\n";
     clang(dir, source, &["-c", "-emit-llvm"], "good.bc");
-    clang(dir, PROGRAM, &[], "program");
     let refusals = [
         ("", "`` is no name of a function"),
         ("rand,", "`` is no name"),
@@ -115,7 +114,6 @@ fn functions_whose_results_cannot_be_input() {
         refused(dir, &["run", "good.bc", "--sym-calls", names], &[&format!("`--sym-calls {names}`: "), why, "help: "]);
     }
     refused(dir, &["run", "good.bc", "--sym-calls"], &["`--sym-calls` lacks its names"]);
-    refused(dir, &["run", "--sym-calls", "rand", "./program"], &["`--sym-calls` cannot be used with machine code"]);
 }
 
 #[test]
