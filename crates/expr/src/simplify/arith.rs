@@ -124,6 +124,8 @@ impl Pool {
             .or_else(|| self.add_undone_sign(b, a))
             .or_else(|| self.add_to_product(a, b))
             .or_else(|| self.add_to_product(b, a))
+            .or_else(|| self.add_remainder(a, b))
+            .or_else(|| self.add_remainder(b, a))
             .or_else(|| self.simplify_remainder(a, b, true))
             .or_else(|| self.simplify_remainder(b, a, true))
     }

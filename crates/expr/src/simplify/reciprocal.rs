@@ -177,6 +177,27 @@ impl Pool {
         }
     }
 
+    /// `a + b` where `b` is the remainder of the division that `a` is a multiple of.
+    pub(super) fn add_remainder(&mut self, a: ExprId, b: ExprId) -> Option<ExprId> {
+        let width = self.width(a);
+        let bare = if let Kind::Zext(x) = self.kind(b) { x } else { b };
+        let (x, d, signed) = match self.kind(bare) {
+            Kind::Urem(x, d) => (x, d, false),
+            Kind::Srem(x, d) if bare == b => (x, d, true),
+            _ => return None,
+        };
+        let of = self.as_multiple(a, LEVELS).filter(|_| width <= 64)?;
+        let same = match self.kind(of.quotient) {
+            Kind::Udiv(y, e) => !signed && (x, d) == (y, e),
+            Kind::Sdiv(y, e) => signed && (x, d) == (y, e),
+            _ => false,
+        };
+        if !same || of.k & mask(width) != self.as_u64(d)? {
+            return None;
+        }
+        law!("(x / d) * d + x rem d => x", self.zext(x, width))
+    }
+
     /// `a - b`, or `a + b` if it is a `sum`, that is a remainder of `a`.
     pub(super) fn simplify_remainder(&mut self, a: ExprId, b: ExprId, sum: bool) -> Option<ExprId> {
         let width = self.width(a);

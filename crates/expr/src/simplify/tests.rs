@@ -192,6 +192,19 @@ fn check_rare_shapes() {
             pool.sub(third, product)
         },
         |pool, x| {
+            let (seven, long) = (pool.bits(8, 7), pool.bits(16, 7));
+            let (quotient, rest) = (pool.udiv(x, seven), pool.urem(x, seven));
+            let (quotient, rest) = (pool.zext(quotient, 16), pool.zext(rest, 16));
+            let product = pool.mul(quotient, long);
+            pool.add(product, rest)
+        },
+        |pool, x| {
+            let minus_seven = pool.bits(8, 0xf9);
+            let (quotient, rest) = (pool.sdiv(x, minus_seven), pool.srem(x, minus_seven));
+            let product = pool.mul(quotient, minus_seven);
+            pool.add(rest, product)
+        },
+        |pool, x| {
             let (three, fifteen) = (pool.bits(8, 3), pool.bits(8, 15));
             let quotient = pool.sdiv(x, three);
             let rest = pool.srem(x, fifteen);
