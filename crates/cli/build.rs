@@ -20,6 +20,10 @@ fn main() {
         println!("cargo:rustc-link-arg-bins=-static");
     }
     println!("cargo:rustc-link-arg-bins=-no-pie");
+    // The profile `dist`: its own `strip` leaves names.
+    if env::var("DEBUG").as_deref() == Ok("false") {
+        println!("cargo:rustc-link-arg-bins=-Wl,--strip-all");
+    }
 }
 
 /// A folder where the linker finds archives before it finds shared libraries; `None`: the compiler has not all of them.
