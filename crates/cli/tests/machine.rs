@@ -643,6 +643,23 @@ fn results_of_calls_are_input() {
 }
 
 #[test]
+fn quotients_by_constants_are_those_of_the_cpu() {
+    let place = Place::new();
+    place.compiled("divisions", &["-O1", "-DALL"]);
+    let mut expected: Vec<String> = text(&place.native(&["divisions"]).stdout).lines().map(str::to_owned).collect();
+    expected.sort();
+    for (optimised, by_clang) in [("-O0", false), ("-O2", false), ("-O2", true)] {
+        match by_clang {
+            true => place.compiled_by_clang("divisions", &[optimised, "-static"]),
+            false => place.compiled("divisions", &[optimised, "-static"]),
+        }
+        let run = place.explored(&["--emit", "none", "divisions", "--sym-stdin", "2"]);
+        let found: Vec<String> = ends(&run).into_iter().map(|(what, _)| what).collect();
+        assert_eq!(found, expected, "{optimised}: {run}");
+    }
+}
+
+#[test]
 fn what_cannot_be_done_is_said() {
     let place = Place::new();
     place.compiled("asks", &["-static"]);
