@@ -156,6 +156,7 @@ impl Worker {
         let config = wryneck_exec::Config {
             max_memory: plan.max_memory / 2,
             machine_code: code.is_some(),
+            alone: place.of == 1,
             // One value of bytes that were never written is a fault for all inputs, those too that differ in an earlier byte.
             compare_whole: plan.compare_whole && plan.config.uninit != Uninit::Report && (!plan.find.is_empty() || !plan.seeds.is_empty()),
             ..plan.config.clone()

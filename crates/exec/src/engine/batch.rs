@@ -2,13 +2,12 @@
 
 use super::Control;
 use super::adopt::Adopting;
-use crate::explore::replay::BLOCK;
 use crate::ground::path_end::PathEnd;
 use crate::state::State;
 use crate::step::core::Core;
 use crate::step::held;
 use crate::step::plugin::Stop;
-use crate::step::turn::{POLL, step};
+use crate::step::turn::{BLOCK, POLL, step};
 
 /// Queries inside a path between two looks at the clock.
 const POLL_QUERIES: u64 = 16;
@@ -50,7 +49,7 @@ pub(super) fn run(core: &mut Core, adopting: &mut Adopting, pending: usize, stat
             return ended;
         }
         let mut checked = held::check(core, state);
-        if checked.is_ok() && (budget < 0 || core.block_bytes >= POLL_BYTES) {
+        if checked.is_ok() && core.config.alone && (budget < 0 || core.block_bytes >= POLL_BYTES) {
             let now = control.memory_used();
             checked = held::check_growth(core, *before.get_or_insert(now), now);
         }

@@ -14,7 +14,7 @@ use crate::step::core::{Core, LedgerKind};
 use crate::step::coverage::Hits;
 use crate::step::plugin::Stop;
 use crate::step::recorder::{Recorder, Trace};
-use crate::step::turn::{POLL, advance, handle, step};
+use crate::step::turn::{BLOCK, POLL, advance, handle, step};
 
 /// A decision of a path that is run again.
 pub struct Decided<'a> {
@@ -36,8 +36,6 @@ pub struct Past {
 
 /// Calls in progress inside machine code that are looked up for each decision of a path that is shown, at most.
 const RETRACED_CALLS: usize = 256;
-/// Bytes of a block operation that take about as long as an instruction.
-pub(crate) const BLOCK: u64 = 64;
 /// Steps between two looks at whether to stop.
 const LOOK: u32 = 64;
 

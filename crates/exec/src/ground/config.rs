@@ -58,6 +58,8 @@ options! {
     loop_limit: u32 = u32::MAX;
     /// Bytes of memory after which snapshots are given up for prefixes, and then the exploration goes depth-first. One path may hold half of them.
     max_memory: u64 = 8 << 30;
+    /// No other worker shares the process: what it grows by while a path runs is the path's.
+    alone: bool = true;
     /// Instructions a path runs before another pending flip may get its turn.
     batch: u64 = 2_000_000;
     /// Objects tried for one symbolic pointer whose base is unknown.

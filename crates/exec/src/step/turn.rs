@@ -11,6 +11,8 @@ use crate::step::{call, lazy, processes, races, slow, threads};
 
 /// Instructions between two looks at the clock (the caller's).
 pub(crate) const POLL: i64 = 200_000;
+/// Bytes of a block operation that take about as long as an instruction.
+pub(crate) const BLOCK: u64 = 64;
 
 /// What a recorded operation is.
 #[derive(Clone, Copy)]
