@@ -107,7 +107,9 @@ fn row(name: &str, frontend: &str, results: &[Value]) -> Value {
     let all = |field: &str| results.iter().map(|r| r[field].as_f64().unwrap_or(0.0) / 1000.0).collect::<Vec<f64>>();
     let (mut seconds, processor) = (all("milliseconds"), all("processor_milliseconds"));
     seconds.sort_by(f64::total_cmp);
-    let cut = |r: &&Value| r["status"] == "unsupported" || ["time", "memory"].iter().any(|limit| r["bounded"].get(*limit).is_some());
+    let cut = |r: &&Value| {
+        r["status"] == "unsupported" || ["time", "memory", "memory-of-one-path"].iter().any(|limit| r["bounded"].get(*limit).is_some())
+    };
     let unfinished: Vec<&Value> = results.iter().filter(cut).map(|r| &r["function"]).collect();
     let finished = results.len() - unfinished.len();
     let exhausted = results.iter().filter(|r| r["status"] == "exhausted").count();
