@@ -6,13 +6,24 @@ use std::process::Command;
 
 use serde_json::Value;
 
+/// A run of this program, with options and the words after it, beside a file `seed` that holds an `a`.
+fn explored(source: &str, options: &[&str], input: &[&str]) -> Value {
+    let dir = tempfile::tempdir().expect("there is room");
+    fs::write(dir.path().join("program.c"), source).and_then(|()| fs::write(dir.path().join("seed"), "a")).expect("there is room");
+    let words = [&["run", "--json", "--no-replay", "--output", "out"], options, &["program.c"], input].concat();
+    let ran = Command::new(env!("CARGO_BIN_EXE_wryneck")).current_dir(dir.path()).args(words).output().expect("it starts");
+    serde_json::from_slice(&ran.stdout).unwrap_or_else(|_| panic!("{}", String::from_utf8_lossy(&ran.stderr)))
+}
+
+/// The exit statuses of a run, with which all paths end.
+fn statuses(run: &Value) -> BTreeSet<u8> {
+    let status = |end: &Value| end["what"].as_str().and_then(|what| what.parse().ok()).unwrap_or_else(|| panic!("{end}"));
+    run["ends"].as_array().into_iter().flatten().map(status).collect()
+}
+
 /// The totals of a run on four bytes of an argument.
 fn totals(source: &str) -> Value {
-    let dir = tempfile::tempdir().expect("there is room");
-    fs::write(dir.path().join("program.c"), source).expect("there is room");
-    let words = ["run", "--json", "--no-replay", "--output", "out", "program.c", "--sym-arg", "4"];
-    let ran = Command::new(env!("CARGO_BIN_EXE_wryneck")).current_dir(dir.path()).args(words).output().expect("it starts");
-    let run: Value = serde_json::from_slice(&ran.stdout).unwrap_or_else(|_| panic!("{}", String::from_utf8_lossy(&ran.stderr)));
+    let run = explored(source, &[], &["--sym-arg", "4"]);
     assert_eq!(run["status"]["kind"], "complete", "{run}");
     run["totals"].clone()
 }
@@ -85,16 +96,10 @@ fn values_that_are_hard_to_find_are_all_tried() {
     let mut expected: BTreeSet<u8> = BTreeSet::from([250]);
     expected.extend(bytes().flat_map(|a| bytes().flat_map(move |b| bytes().map(move |c| natively([a, b, c])))));
 
-    let dir = tempfile::tempdir().expect("there is room");
-    fs::write(dir.path().join("program.c"), source).expect("there is room");
-    let words = ["run", "--json", "--no-replay", "--emit", "none", "--output", "out", "--off", "search", "program.c", "--sym-stdin", "3"];
-    let ran = Command::new(env!("CARGO_BIN_EXE_wryneck")).current_dir(dir.path()).args(words).output().expect("it starts");
-    let run: Value = serde_json::from_slice(&ran.stdout).unwrap_or_else(|_| panic!("{}", String::from_utf8_lossy(&ran.stderr)));
-    let status = |end: &Value| end["what"].as_str().and_then(|what| what.parse().ok()).unwrap_or_else(|| panic!("{end}"));
-    let found: BTreeSet<u8> = run["ends"].as_array().into_iter().flatten().map(status).collect();
+    let run = explored(source, &["--emit", "none", "--off", "search"], &["--sym-stdin", "3"]);
     // All three bytes are there.
     expected.remove(&250);
-    assert_eq!(found, expected, "{run}");
+    assert_eq!(statuses(&run), expected, "{run}");
 }
 
 /// There is no expression for a remainder: its operands become constants, and no value is lost.
@@ -109,13 +114,8 @@ fn remainders_of_floating_point_lose_no_value() {
         }";
     let natively = |a: u8, b: u8| (4.0 * ((f64::from(a & 31) / 2.0) % (f64::from(b & 3) + 0.75))) as u8 + 16 * u8::from(b > 200);
     let expected: BTreeSet<u8> = (0..=255).flat_map(|a| (0..=255).map(move |b| natively(a, b))).collect();
-    let dir = tempfile::tempdir().expect("there is room");
-    fs::write(dir.path().join("program.c"), source).expect("there is room");
-    let words = ["run", "--json", "--no-replay", "--emit", "none", "--output", "out", "program.c", "--sym-stdin", "2"];
-    let ran = Command::new(env!("CARGO_BIN_EXE_wryneck")).current_dir(dir.path()).args(words).output().expect("it starts");
-    let run: Value = serde_json::from_slice(&ran.stdout).unwrap_or_else(|_| panic!("{}", String::from_utf8_lossy(&ran.stderr)));
-    let status = |end: &Value| end["what"].as_str().and_then(|what| what.parse().ok()).unwrap_or_else(|| panic!("{end}"));
-    let mut found: BTreeSet<u8> = run["ends"].as_array().into_iter().flatten().map(status).collect();
+    let run = explored(source, &["--emit", "none"], &["--sym-stdin", "2"]);
+    let mut found = statuses(&run);
     found.remove(&250);
     assert_eq!(found, expected, "{run}");
 }
@@ -132,14 +132,7 @@ fn strings_that_were_not_written_are_compared_byte_by_byte() {
           p[0] = c;
           return strncmp(p, \"baa\", 3) > 0 ? 5 : 3;
         }";
-    let dir = tempfile::tempdir().expect("there is room");
-    fs::write(dir.path().join("program.c"), source).and_then(|()| fs::write(dir.path().join("seed"), "a")).expect("there is room");
-    let words = [
-        "run", "--json", "--no-replay", "--emit", "none", "--output", "out", "--uninit", "report", "--seed", "seed", "program.c",
-        "--sym-stdin", "1",
-    ];
-    let ran = Command::new(env!("CARGO_BIN_EXE_wryneck")).current_dir(dir.path()).args(words).output().expect("it starts");
-    let run: Value = serde_json::from_slice(&ran.stdout).unwrap_or_else(|_| panic!("{}", String::from_utf8_lossy(&ran.stderr)));
+    let run = explored(source, &["--emit", "none", "--uninit", "report", "--seed", "seed"], &["--sym-stdin", "1"]);
     let ends: BTreeSet<&str> = run["ends"].as_array().into_iter().flatten().filter_map(|end| end["what"].as_str()).collect();
     assert_eq!(ends, BTreeSet::from(["3", "5", "uninitialised-read"]), "{run}");
 }

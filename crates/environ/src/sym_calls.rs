@@ -8,8 +8,9 @@
 //! `env_NAME`, as `--sym-env` makes it. So a native replay sets the variable. What the program sets itself is not input; where it takes away variables,
 //! its path ends by name.
 
-use wryneck_exec::{Call, CodePos, Cx, PathEnd, Reply, Stop, Value, heap_calls, inputs, memory, places, pointer};
+use wryneck_exec::{Call, Cx, PathEnd, Reply, Stop, Value, heap_calls, inputs, memory, places, pointer};
 use wryneck_expr::ExprId;
+use wryneck_ir::OWN_CALL;
 
 use crate::Linux;
 use crate::sig::{Args, Ty};
@@ -69,17 +70,10 @@ pub fn widths(name: &str) -> Option<(Vec<u32>, u32)> {
     row(name).map(|(_, _, parameters, result)| (parameters.iter().map(|ty| ty.width()).collect(), result.width()))
 }
 
-/// Asked by machine code before the model of a function whose results are input: is this call the program's?
-pub const OWN_CALL: &str = "__wryneck_own_call";
-
 /// Answers [`OWN_CALL`].
 pub(crate) fn is_own_call(cx: &Cx<'_>) -> Reply {
-    Reply::Value(Value::Bits(u64::from(!places::in_library(&cx.core.image, caller(cx)))))
-}
-
-/// Where the call was made.
-fn caller(cx: &Cx<'_>) -> CodePos {
-    cx.core.call_stack(cx.state, 1).first().copied().unwrap_or_else(|| cx.pos())
+    let caller = cx.core.call_stack(cx.state, 1).first().copied().unwrap_or_else(|| cx.pos());
+    Reply::Value(Value::Bits(u64::from(!places::in_library(&cx.core.image, caller))))
 }
 
 /// Functions that take variables away, which `getenv` would have to know: they are watched where variables are input.
@@ -109,7 +103,9 @@ pub(crate) fn position(all: &[SymCall], name: &str) -> Option<usize> {
 
 /// Gives the result of a call.
 pub(crate) fn call(linux: &Linux, of: &SymCall, call: &Call<'_>, cx: &mut Cx<'_>) -> Result<Reply, Stop> {
-    if places::in_library(&cx.core.image, caller(cx)) {
+    // Machine code has asked [`OWN_CALL`].
+    let at = cx.pos();
+    if !cx.core.image.is_machine_code(at.func) && places::in_library(&cx.core.image, at) {
         return Ok(Reply::Decline);
     }
     let Some((_, gives, sig, _)) = row(&of.name) else {

@@ -281,6 +281,12 @@ impl Pool {
         }
     }
 
+    /// The value of a constant of at most 128 bits.
+    pub fn as_u128(&self, e: ExprId) -> Option<u128> {
+        let limbs = self.as_limbs(e).filter(|limbs| limbs.len() <= 2)?;
+        Some(limbs.iter().rev().fold(0, |value, limb| value << 64 | u128::from(*limb)))
+    }
+
     #[inline]
     pub fn is_const(&self, e: ExprId) -> bool {
         self.op(e) == Op::Const

@@ -27,6 +27,9 @@ pub use module::*;
 
 /// The variable in which the C library of bitcode describes the running thread (`runtime/musl`): each thread has one.
 pub const THREAD: &str = "__wryneck_thread";
+/// The name of the function that machine code asks, before the model of a function whose results are input, whether the call is the program's: 64 bits, 1
+/// or 0.
+pub const OWN_CALL: &str = "__wryneck_own_call";
 
 /// The function, linked with each program, that calls what it is given, with the argument that it is given.
 pub const CALL_BACK: &str = "__wryneck_call_back";

@@ -12,7 +12,7 @@ use std::ops::Range;
 
 use rustc_hash::FxHashMap;
 use wryneck_ir::build::{CallDef, Callee, ModuleBuilder, Slot};
-use wryneck_ir::{NONE, Op, SymbolId, call_flags};
+use wryneck_ir::{NONE, OWN_CALL, Op, SymbolId, call_flags};
 
 use crate::cpu::Cpu;
 use crate::elf::{Elf, Symbol};
@@ -21,9 +21,6 @@ use crate::lift::Surroundings;
 use crate::pcode::Reads;
 use crate::place::Places;
 use crate::registers::RegisterFile;
-
-/// Says whether the call of the function that begins is the program's: 64 bits, 1 or 0.
-pub const OWN_CALL: &str = "__wryneck_own_call";
 
 /// A parameter or result that registers hold: its width in bits, at most 64.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]

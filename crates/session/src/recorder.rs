@@ -275,7 +275,7 @@ impl Control for Telling<'_> {
     }
 
     fn memory_used(&mut self) -> u64 {
-        usage::memory_now()
+        usage::memory()
     }
 
     fn end_signal(&mut self) -> Stop {

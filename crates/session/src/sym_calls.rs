@@ -55,6 +55,11 @@ pub fn is_name(name: &str) -> bool {
     name.bytes().next().is_some_and(letter) && name.bytes().all(|b| letter(b) || b.is_ascii_digit())
 }
 
+/// What cannot be with this name.
+fn refused(name: &str, why: &str, help: &str) -> anyhow::Error {
+    problem(format!("`--sym-calls {name}`: {why}"), help)
+}
+
 /// Whether the program calls these functions, with results that can be input.
 ///
 /// # Errors
@@ -62,7 +67,7 @@ pub fn is_name(name: &str) -> bool {
 pub fn check(calls: &[SymCall], module: &Module) -> Result<()> {
     for call in calls.iter().filter(|call| !is_known(&call.name)) {
         let name = &call.name;
-        let refused = |why: &str| problem(format!("`--sym-calls {name}`: {why}"), NUMBERS);
+        let refused = |why: &str| refused(name, why, NUMBERS);
         let sites = module.insts.iter().filter(|inst| inst.operator() == Some(Op::Call));
         let mut results = sites
             .filter(|inst| module.str(module.symbols[inst.a as usize].name) == name)
@@ -90,7 +95,7 @@ pub fn check(calls: &[SymCall], module: &Module) -> Result<()> {
 pub fn of_machine_code(calls: &[SymCall], elf: &Elf, library: &dyn Fn(&str) -> Known) -> Result<Vec<Known>> {
     let mut all = Vec::new();
     for SymCall { name, .. } in calls {
-        let refused = |why: &str, help: &str| Err(problem(format!("`--sym-calls {name}`: {why}"), help));
+        let refused = |why: &str, help: &str| Err(refused(name, why, help));
         if name == "getenv" {
             return refused("machine code keeps its variables itself", "give it variables: `--sym-env NAME:SIZE`");
         }
@@ -99,12 +104,12 @@ pub fn of_machine_code(calls: &[SymCall], elf: &Elf, library: &dyn Fn(&str) -> K
             return refused("the executable has no function of this name", "`nm` lists its functions; a stripped executable has no names");
         };
         let (params, result) = match widths(name) {
-            Some((params, result)) if first.library => (params, Passed::Word(result as u16)),
-            _ if first.library => match library(name).result {
+            Some((params, result)) => (params, Passed::Word(result as u16)),
+            None if first.library => match library(name).result {
                 Some(result) => (Vec::new(), result),
                 None => return refused("it returns nothing", NUMBERS),
             },
-            _ => (Vec::new(), own_result(name, elf, first.address)?),
+            None => (Vec::new(), own_result(name, elf, first.address)?),
         };
         let params = params.into_iter().map(|width| Passed::Word(width as u16)).collect();
         all.push(Known { params, result: Some(result), is_input: true, ..Known::of_words(name, [], 64) });
@@ -114,7 +119,7 @@ pub fn of_machine_code(calls: &[SymCall], elf: &Elf, library: &dyn Fn(&str) -> K
 
 /// What a function of the program returns, by its debug information.
 fn own_result(name: &str, elf: &Elf, address: u64) -> Result<Passed> {
-    let refused = |why: &str, help: &str| Err(problem(format!("`--sym-calls {name}`: {why}"), help));
+    let refused = |why: &str, help: &str| Err(refused(name, why, help));
     match elf.dwarf.iter().find_map(|dwarf| dwarf.result(address)) {
         Some(Some(ParameterKind::Integer(bytes))) => Ok(Passed::Word(8 * bytes as u16)),
         Some(Some(ParameterKind::Float(bytes))) => Ok(Passed::Float(8 * bytes as u16)),

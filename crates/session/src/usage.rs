@@ -30,19 +30,12 @@ pub fn peak() -> u64 {
     PEAK.load(Ordering::Relaxed)
 }
 
-/// Resident memory at the last look, in bytes.
+/// Resident memory, in bytes; 0 without a watchdog.
 pub fn memory() -> u64 {
-    LATEST.load(Ordering::Relaxed)
-}
-
-/// Resident memory now, in bytes; 0 without a watchdog.
-pub fn memory_now() -> u64 {
-    if memory() == 0 {
-        return 0;
+    if LATEST.load(Ordering::Relaxed) > 0 {
+        LATEST.store(child::memory_of_self(), Ordering::Relaxed);
     }
-    let own = child::memory_of_self();
-    LATEST.store(own, Ordering::Relaxed);
-    own
+    LATEST.load(Ordering::Relaxed)
 }
 
 /// Whether the limit of memory was met.

@@ -1,7 +1,8 @@
 //! The allocator: malloc and its family, C++'s operators new and delete. The engine owns the objects (docs/design/005).
 //!
-//! A symbolic size is concretised, smallest first, and the ledger says so. Without `--fail-calls`, an allocation fails only if no machine
-//! has that much memory: it returns null, and sets errno if the libc has a function for that.
+//! A symbolic size is concretised, smallest first, and the ledger says so. Without `--fail-calls`, an allocation fails only if it
+//! is larger than the heap's objects may be (2 GiB), which the ledger says unless no machine has that much memory: it returns null, and sets errno if the
+//! libc has a function for that.
 
 use wryneck_exec::ground::memory::HeapObject;
 use wryneck_exec::{Cx, PathEnd, Reply, Stop, Value, heap_calls, memory};

@@ -56,7 +56,7 @@ pub fn step(cx: &mut Cx<'_>, op: Op, inst: &Inst) -> Result<(), Stop> {
     for operand in &mut operands {
         *operand = settled(cx, *operand)?;
     }
-    let known: Option<Vec<u128>> = operands.iter().map(|&e| bits(cx, e)).collect();
+    let known: Option<Vec<u128>> = operands.iter().map(|&e| cx.core.pool.as_u128(e)).collect();
     if known.is_none()
         && let Some(result) = symbolic(cx, op, inst, &operands)
     {
@@ -307,10 +307,4 @@ fn truncated_unsigned(cx: &mut Cx<'_>, a: ExprId, width: u32) -> Option<ExprId> 
 
 fn no_format(op: Op, width: u32) -> Stop {
     PathEnd::Unsupported(format!("`{}` at {width} bits", op.name())).into()
-}
-
-/// The bits of a constant of at most 128 bits.
-fn bits(cx: &Cx<'_>, e: ExprId) -> Option<u128> {
-    let limbs = cx.core.pool.as_limbs(e).filter(|limbs| limbs.len() <= 2)?;
-    Some(u128::from(limbs[0]) | u128::from(limbs.get(1).copied().unwrap_or(0)) << 64)
 }

@@ -33,15 +33,9 @@ impl Pool {
             Kind::Sext(x) => (x, true),
             _ => return None,
         };
-        let k = self.short(k)?;
+        let k = self.as_u128(k)?;
         let bits = 128 - k.leading_zeros();
         (self.width(x) <= 64 && bits + self.width(x) <= self.width(e)).then_some(Product { x, k, signed })
-    }
-
-    /// A constant of at most 128 bits.
-    fn short(&self, e: ExprId) -> Option<u128> {
-        let limbs = self.as_limbs(e).filter(|limbs| limbs.len() <= 2)?;
-        Some(limbs.iter().rev().fold(0, |value, limb| value << 64 | u128::from(*limb)))
     }
 
     /// The divisor `d` of which `x * k >> shift` is the quotient for all `x` of this width: without a sign, or with one and rounded down.
@@ -141,7 +135,7 @@ impl Pool {
         if self.kind(long) != Kind::Sext(x) || lo != n || self.width(product) != 2 * n || n > 64 {
             return None;
         }
-        let k = self.short(k)?;
+        let k = self.as_u128(k)?;
         law!("(sext(x) * k)[n..2n] + x => (sext(x) * (k + 2^n))[n..2n]", {
             let k = k.wrapping_add(1 << n) & (u128::MAX >> (128 - 2 * n));
             let k = self.wide(2 * n, &[k as u64, (k >> 64) as u64][..(2 * n).div_ceil(64) as usize]);

@@ -95,6 +95,12 @@ fn high_of_product(pool: &mut Pool, x: ExprId, signed: bool, k: i32, lo: Width, 
     pool.extract(product, lo, width)
 }
 
+/// `x - quotient * k`
+fn rest_of(pool: &mut Pool, x: ExprId, quotient: ExprId, k: ExprId) -> ExprId {
+    let product = pool.mul(quotient, k);
+    pool.sub(x, product)
+}
+
 /// Shapes that random growth meets too rarely.
 fn check_rare_shapes() {
     type Shape = fn(&mut Pool, ExprId) -> ExprId;
@@ -153,8 +159,7 @@ fn check_rare_shapes() {
             let sign = pool.sign_bit(x);
             let below = pool.sext(sign, 8);
             let quotient = pool.sub(floor, below);
-            let product = pool.mul(quotient, seven);
-            pool.sub(x, product)
+            rest_of(pool, x, quotient, seven)
         },
         |pool, x| {
             let part = high_of_product(pool, x, true, 103, 10, 6);
@@ -188,8 +193,7 @@ fn check_rare_shapes() {
             let third = pool.udiv(x, three);
             let five = pool.bits(8, 5);
             let other = pool.udiv(third, five);
-            let product = pool.mul(other, five);
-            pool.sub(third, product)
+            rest_of(pool, third, other, five)
         },
         |pool, x| {
             let (seven, long) = (pool.bits(8, 7), pool.bits(16, 7));
