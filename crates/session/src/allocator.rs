@@ -1,15 +1,17 @@
-//! The allocator: the system's, which can hold the thread that explores.
+//! The allocator: mimalloc ([`heap`](crate::heap)), which can hold the thread that explores.
 //!
 //! Where memory runs out in the middle of one long operation, the watchdog ends the run (`watchdog.rs`). While it tells what is known, the exploring
 //! thread must not go on to use memory: from then on it stops at its next request for some, outside of any lock of the allocator's. Where it has a lock that
 //! the end needs, it asks to be left [`undisturbed`]. Cost: one load of a flag for each request.
 
-use std::alloc::{GlobalAlloc, Layout, System};
+use std::alloc::{GlobalAlloc, Layout};
 use std::cell::Cell;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
-/// The system's allocator behind a gate.
+use mimalloc::MiMalloc;
+
+/// The allocator behind a gate.
 pub struct Gated;
 
 static HELD: AtomicBool = AtomicBool::new(false);
@@ -57,28 +59,28 @@ fn stop() {
     }
 }
 
-// SAFETY: every request goes to the system's allocator as it is.
+// SAFETY: every request goes to the allocator as it is.
 unsafe impl GlobalAlloc for Gated {
     unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
         pass();
         // SAFETY: as the caller promised.
-        unsafe { System.alloc(layout) }
+        unsafe { MiMalloc.alloc(layout) }
     }
 
     unsafe fn alloc_zeroed(&self, layout: Layout) -> *mut u8 {
         pass();
         // SAFETY: as the caller promised.
-        unsafe { System.alloc_zeroed(layout) }
+        unsafe { MiMalloc.alloc_zeroed(layout) }
     }
 
     unsafe fn realloc(&self, ptr: *mut u8, layout: Layout, size: usize) -> *mut u8 {
         pass();
         // SAFETY: as the caller promised.
-        unsafe { System.realloc(ptr, layout, size) }
+        unsafe { MiMalloc.realloc(ptr, layout, size) }
     }
 
     unsafe fn dealloc(&self, ptr: *mut u8, layout: Layout) {
         // SAFETY: as the caller promised.
-        unsafe { System.dealloc(ptr, layout) }
+        unsafe { MiMalloc.dealloc(ptr, layout) }
     }
 }

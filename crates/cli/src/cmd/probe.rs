@@ -14,7 +14,7 @@ use crate::probe::one::{self, Probed};
 use crate::probe::outcome::{Outcome, Status};
 use crate::probe::{evidence, infer, show, sweep};
 use crate::problem::problem;
-use crate::{carried, heap, output, program, several, signal, watchdog};
+use crate::{carried, output, program, several, signal, watchdog};
 
 /// Time beyond its own that one probe has to prepare the target and to run harnesses.
 const MORE: Duration = Duration::from_secs(50);
@@ -22,7 +22,6 @@ const MORE: Duration = Duration::from_secs(50);
 pub fn run(words: Vec<String>) -> Result<u8> {
     let args = args::parse(words)?;
     signal::catch();
-    heap::prepare();
     if args.one {
         // The function's own time is the exploration's; this is for all.
         let time = Duration::from_secs_f64(args.max_time) + MORE;

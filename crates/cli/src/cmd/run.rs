@@ -27,7 +27,7 @@ use crate::known::Known;
 use crate::problem::{self, problem};
 use crate::progress::Progress;
 use crate::resume::{self, Resume};
-use crate::{data, heap, objects, output, replay, seal, signal, sym_file, watchdog};
+use crate::{data, objects, output, replay, seal, signal, sym_file, watchdog};
 
 /// The name under which a run folder keeps bitcode that clang made.
 pub const KEPT: &str = "program.bc";
@@ -53,7 +53,6 @@ pub fn explore(name: &str, words: Vec<String>, complete: impl FnOnce(&mut RunArg
     signal::catch();
     let budget = Budget { began: start, time: args.max_time.map(Duration::from_secs_f64), memory: args.plan.max_memory };
     watchdog::start(budget);
-    heap::prepare();
     args.check_files()?;
     args.check_aims()?;
     args.check_jobs()?;

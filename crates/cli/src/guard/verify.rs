@@ -30,7 +30,7 @@ use super::world::{Assume, Here, UNWRITTEN, is_argument};
 use crate::args;
 use crate::budget::{self, Budget};
 use crate::target::{Linked, Target};
-use crate::{heap, kept, machine, results, signal, watchdog};
+use crate::{kept, machine, results, signal, watchdog};
 
 /// What is to be verified.
 #[derive(Serialize, Deserialize)]
@@ -78,7 +78,6 @@ pub fn verify(request: Request, key: [u8; 32]) -> Result<Reply> {
     let time = Duration::from_secs_f64(request.time.min(1e6));
     // The exploration ends itself in time; what it knows is then still to be written.
     watchdog::start(Budget { began, time: Some(time + WRITING), memory: request.memory });
-    heap::prepare();
     let store = Store::open(&request.store, key)?;
     let about = serde_json::json!({
         "program": request.file.display().to_string(),
