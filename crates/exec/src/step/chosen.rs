@@ -1,5 +1,6 @@
 //! What a choice among addresses of objects and constants may point to, whatever the path's state: read off once, and kept for all paths.
 
+use std::collections::BTreeMap;
 use std::rc::Rc;
 
 use rustc_hash::FxHashMap;
@@ -43,10 +44,117 @@ fn read_off(pool: &mut Pool, e: ExprId, known: &mut FxHashMap<ExprId, Vec<Target
     Some(targets)
 }
 
+/// Keeps what an element of a table points to, one of these words at these values of its offset, which has no others. The words tell it in less time
+/// than the element: there, each word has the conditions of all choices above it.
+pub(super) fn keep_element(cx: &mut Cx<'_>, element: ExprId, offset: ExprId, words: &[(u64, ExprId)]) {
+    if matches!(cx.core.pool.kind(element), Kind::Ite(..))
+        && let Some(targets) = of_words(&mut cx.core.pool, offset, words)
+    {
+        cx.core.memo.keep_targets(element, Some(Rc::from(targets)));
+    }
+}
+
+/// The targets of words at values of an offset, both in order. `None`: one of them is neither an address nor an object's.
+fn of_words(pool: &mut Pool, offset: ExprId, words: &[(u64, ExprId)]) -> Option<Vec<Target>> {
+    let mut groups: BTreeMap<Key, Vec<(usize, ExprId)>> = BTreeMap::new();
+    for (at, &(_, word)) in words.iter().enumerate() {
+        let (key, inside) = match (pool.as_ptr(word), pool.as_u64(word)) {
+            (Some((base, inside)), _) => (Key::Object(base), inside),
+            (None, Some(addr)) => (Key::Address(addr), word),
+            (None, None) => return None,
+        };
+        groups.entry(key).or_default().push((at, inside));
+    }
+    let values: Vec<u64> = words.iter().map(|(value, _)| *value).collect();
+    let target = |(key, group): (Key, Vec<(usize, ExprId)>)| {
+        let cond = is_one_of(pool, offset, &values, 0, &group);
+        Target { key, cond, offset: inside(pool, offset, &values, &group) }
+    };
+    Some(groups.into_iter().map(target).collect())
+}
+
+/// Whether the offset is the value of one of these places. It is one of `values`, the first of which has the place `first`.
+fn is_one_of(pool: &mut Pool, offset: ExprId, values: &[u64], first: usize, group: &[(usize, ExprId)]) -> ExprId {
+    match group {
+        [] => ExprId::FALSE,
+        _ if group.len() == values.len() => ExprId::TRUE,
+        [(at, _)] => {
+            let value = pool.bits(64, values[at - first]);
+            pool.eq(offset, value)
+        }
+        _ => {
+            let middle = values.len() / 2;
+            let (low, high) = group.split_at(group.partition_point(|(at, _)| *at < first + middle));
+            let low = is_one_of(pool, offset, &values[..middle], first, low);
+            let high = is_one_of(pool, offset, &values[middle..], first + middle, high);
+            let bound = pool.bits(64, values[middle]);
+            let below = pool.ult(offset, bound);
+            pool.ite(below, low, high)
+        }
+    }
+}
+
+/// The offset inside the object of a group, which is not empty.
+fn inside(pool: &mut Pool, offset: ExprId, values: &[u64], group: &[(usize, ExprId)]) -> ExprId {
+    let (left, right) = group.split_at(group.len() / 2);
+    match (left, right) {
+        _ if group.iter().all(|(_, other)| *other == group[0].1) => group[0].1,
+        (_, []) => unreachable!("there is at least one"),
+        (_, [(middle, _), ..]) => {
+            let (low, high) = (inside(pool, offset, values, left), inside(pool, offset, values, right));
+            let bound = pool.bits(64, values[*middle]);
+            let below = pool.ult(offset, bound);
+            pool.ite(below, low, high)
+        }
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
     use wryneck_expr::{Evaluator, Model};
+
+    /// At each value of the offset exactly one target's condition holds, and it is the word's; also of words that repeat.
+    #[test]
+    fn the_targets_of_random_tables_are_those_of_their_words() {
+        let mut random = crate::ground::random(12);
+        for turn in 0..300 {
+            let mut pool = Pool::new();
+            let symbol = pool.symbol("in", 0, 8);
+            let input = pool.sym(symbol);
+            let count = 2 + random(if turn % 3 == 0 { 4 } else { 40 });
+            let (index, most) = (pool.zext(input, 64), pool.bits(64, count as u64));
+            let (index, eight) = (pool.urem(index, most), pool.bits(64, 8));
+            let offset = pool.mul(index, eight);
+            let kinds = 1 + random(12);
+            let mut word = |at: usize| {
+                let word = match random(kinds) {
+                    0 => pool.bits(64, 0),
+                    1 => pool.bits(64, 0x1000 + 16 * random(2) as u64),
+                    kind => {
+                        let inside = pool.bits(64, 8 * random(2) as u64);
+                        pool.ptr(0x10_0000 + 0x100 * kind as u64, inside)
+                    }
+                };
+                (8 * at as u64, word)
+            };
+            let words: Vec<_> = (0..count).map(&mut word).collect();
+            let targets = of_words(&mut pool, offset, &words).expect("all are addresses");
+            assert!(targets.windows(2).all(|w| w[0].key < w[1].key));
+            for value in 0..=255u64 {
+                let model = Model::empty().with(&[(symbol, value)]);
+                let mut eval = Evaluator::default();
+                let held: Vec<_> = targets.iter().filter(|t| eval.eval(&pool, t.cond, &model) == 1).collect();
+                let [target] = held[..] else { panic!("{turn} {value}: {held:?} of {targets:?}") };
+                let inside = eval.eval(&pool, target.offset, &model);
+                let addr = match target.key {
+                    Key::Object(base) => base.wrapping_add(inside),
+                    _ => inside,
+                };
+                assert_eq!(addr, eval.eval(&pool, words[value as usize % count].1, &model), "{turn} {value}");
+            }
+        }
+    }
 
     /// For each value of the input exactly one target's condition holds, and it is the pointer's; with and without shared parts.
     #[test]

@@ -17,7 +17,7 @@ use crate::ground::config::Uninit;
 use crate::ground::memory::Byte;
 use crate::step::cx::Cx;
 use crate::step::plugin::Stop;
-use crate::step::{memory, pointer};
+use crate::step::{chosen, memory, pointer};
 
 /// Words of a table that become a choice whatever they are.
 const FEW_WORDS: u64 = 16;
@@ -109,6 +109,10 @@ pub(super) fn load_element(
         return Ok(Some(element));
     }
     let element = word_at(cx, &key.1, offset);
+    // The words are all that there are at any value of the offset, whatever the path.
+    if cx.core.pool.interval(offset) == (low, high) {
+        chosen::keep_element(cx, element, offset, &key.1);
+    }
     cx.core.memo.keep_element(key, element);
     Ok(Some(element))
 }
