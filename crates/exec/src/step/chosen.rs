@@ -7,6 +7,7 @@ use rustc_hash::FxHashMap;
 use wryneck_expr::{ExprId, Kind, Pool};
 
 use super::resolve::{Key, MOST_DEPTH, MOST_NODES, Target, either};
+use super::table::Offset;
 use crate::step::cx::Cx;
 
 /// The targets of a choice, sorted by key, each key once; a constant is an address without an object. `None`: there is another pointer among
@@ -22,11 +23,8 @@ pub(super) fn chosen(cx: &mut Cx<'_>, choice: ExprId) -> Option<Rc<[Target]>> {
 
 /// From the leaves up: the condition of a leaf is often an equality, which implies the conditions above it.
 fn read_off(pool: &mut Pool, e: ExprId, known: &mut FxHashMap<ExprId, Vec<Target>>, depth: u32) -> Option<Vec<Target>> {
-    if let Some((base, offset)) = pool.as_ptr(e) {
-        return Some(vec![Target { key: Key::Object(base), cond: ExprId::TRUE, offset }]);
-    }
-    if let Some(addr) = pool.as_u64(e) {
-        return Some(vec![Target { key: Key::Address(addr), cond: ExprId::TRUE, offset: e }]);
+    if let Some(target) = leaf(pool, e) {
+        return Some(vec![target]);
     }
     if let Some(known) = known.get(&e) {
         return Some(known.clone());
@@ -44,69 +42,81 @@ fn read_off(pool: &mut Pool, e: ExprId, known: &mut FxHashMap<ExprId, Vec<Target
     Some(targets)
 }
 
+/// What a pointer with a base points to, or a constant.
+fn leaf(pool: &Pool, e: ExprId) -> Option<Target> {
+    if let Some((base, offset)) = pool.as_ptr(e) {
+        return Some(Target { key: Key::Object(base), cond: ExprId::TRUE, offset });
+    }
+    pool.as_u64(e).map(|addr| Target { key: Key::Address(addr), cond: ExprId::TRUE, offset: e })
+}
+
 /// Keeps what an element of a table points to, one of these words at these values of its offset, which has no others. The words tell it in less time
 /// than the element: there, each word has the conditions of all choices above it.
-pub(super) fn keep_element(cx: &mut Cx<'_>, element: ExprId, offset: ExprId, words: &[(u64, ExprId)]) {
+pub(super) fn keep_element(cx: &mut Cx<'_>, element: ExprId, offset: &Offset, words: &[(u64, ExprId)]) {
     if matches!(cx.core.pool.kind(element), Kind::Ite(..))
-        && let Some(targets) = of_words(&mut cx.core.pool, offset, words)
+        && let Some(targets) = of_words(cx, offset, words)
     {
         cx.core.memo.keep_targets(element, Some(Rc::from(targets)));
     }
 }
 
-/// The targets of words at values of an offset, both in order. `None`: one of them is neither an address nor an object's.
-fn of_words(pool: &mut Pool, offset: ExprId, words: &[(u64, ExprId)]) -> Option<Vec<Target>> {
-    let mut groups: BTreeMap<Key, Vec<(usize, ExprId)>> = BTreeMap::new();
+/// What one of the words at values of an offset points to, and which of them it is.
+type There = (usize, Target);
+
+/// The targets of words at values of an offset, both in order. `None`: one of them may be another pointer.
+fn of_words(cx: &mut Cx<'_>, offset: &Offset, words: &[(u64, ExprId)]) -> Option<Vec<Target>> {
+    let mut groups: BTreeMap<Key, Vec<There>> = BTreeMap::new();
     for (at, &(_, word)) in words.iter().enumerate() {
-        let (key, inside) = match (pool.as_ptr(word), pool.as_u64(word)) {
-            (Some((base, inside)), _) => (Key::Object(base), inside),
-            (None, Some(addr)) => (Key::Address(addr), word),
-            (None, None) => return None,
-        };
-        groups.entry(key).or_default().push((at, inside));
+        let pool = &cx.core.pool;
+        if let Some(target) = leaf(pool, word) {
+            groups.entry(target.key).or_default().push((at, target));
+        } else {
+            chosen(cx, word)?.iter().for_each(|target| groups.entry(target.key).or_default().push((at, *target)));
+        }
     }
-    let values: Vec<u64> = words.iter().map(|(value, _)| *value).collect();
-    let target = |(key, group): (Key, Vec<(usize, ExprId)>)| {
-        let cond = is_one_of(pool, offset, &values, 0, &group);
-        Target { key, cond, offset: inside(pool, offset, &values, &group) }
-    };
-    Some(groups.into_iter().map(target).collect())
+    Some(joined(&mut cx.core.pool, offset, &words.iter().map(|(value, _)| *value).collect::<Vec<_>>(), groups))
 }
 
-/// Whether the offset is the value of one of these places. It is one of `values`, the first of which has the place `first`.
-fn is_one_of(pool: &mut Pool, offset: ExprId, values: &[u64], first: usize, group: &[(usize, ExprId)]) -> ExprId {
+/// One target for each key, of what the words at these values of an offset point to.
+fn joined(pool: &mut Pool, offset: &Offset, values: &[u64], groups: BTreeMap<Key, Vec<There>>) -> Vec<Target> {
+    let target = |(key, group): (Key, Vec<There>)| {
+        let cond = is_one_of(pool, offset, values, 0, &group);
+        Target { key, cond, offset: inside(pool, offset, values, &group) }
+    };
+    groups.into_iter().map(target).collect()
+}
+
+/// Whether the offset is the value of one of a group, and that one points there. It is one of `values`, the first of which has the place `first`.
+fn is_one_of(pool: &mut Pool, offset: &Offset, values: &[u64], first: usize, group: &[There]) -> ExprId {
     match group {
         [] => ExprId::FALSE,
-        _ if group.len() == values.len() => ExprId::TRUE,
-        [(at, _)] => {
-            let value = pool.bits(64, values[at - first]);
-            pool.eq(offset, value)
+        [(_, target)] if values.len() == 1 => target.cond,
+        [(at, target)] => {
+            let here = offset.is(pool, values[at - first]);
+            pool.and(here, target.cond)
         }
+        _ if group.len() == values.len() && group.iter().all(|(_, target)| target.cond == ExprId::TRUE) => ExprId::TRUE,
         _ => {
             let middle = values.len() / 2;
             let (low, high) = group.split_at(group.partition_point(|(at, _)| *at < first + middle));
             let low = is_one_of(pool, offset, &values[..middle], first, low);
             let high = is_one_of(pool, offset, &values[middle..], first + middle, high);
-            let bound = pool.bits(64, values[middle]);
-            let below = pool.ult(offset, bound);
+            let below = offset.is_below(pool, values[middle]);
             pool.ite(below, low, high)
         }
     }
 }
 
 /// The offset inside the object of a group, which is not empty.
-fn inside(pool: &mut Pool, offset: ExprId, values: &[u64], group: &[(usize, ExprId)]) -> ExprId {
-    let (left, right) = group.split_at(group.len() / 2);
-    match (left, right) {
-        _ if group.iter().all(|(_, other)| *other == group[0].1) => group[0].1,
-        (_, []) => unreachable!("there is at least one"),
-        (_, [(middle, _), ..]) => {
-            let (low, high) = (inside(pool, offset, values, left), inside(pool, offset, values, right));
-            let bound = pool.bits(64, values[*middle]);
-            let below = pool.ult(offset, bound);
-            pool.ite(below, low, high)
-        }
+fn inside(pool: &mut Pool, offset: &Offset, values: &[u64], group: &[There]) -> ExprId {
+    let (_, first) = group[0];
+    if group.iter().all(|(_, target)| target.offset == first.offset) {
+        return first.offset;
     }
+    let (left, right) = group.split_at(group.len() / 2);
+    let (low, high) = (inside(pool, offset, values, left), inside(pool, offset, values, right));
+    let below = offset.is_below(pool, values[right[0].0]);
+    pool.ite(below, low, high)
 }
 
 #[cfg(test)]
@@ -127,8 +137,13 @@ mod tests {
             let (index, eight) = (pool.urem(index, most), pool.bits(64, 8));
             let offset = pool.mul(index, eight);
             let kinds = 1 + random(12);
+            let (odd, input8) = (pool.extract(input, 0, 1), pool.zext(input, 64));
             let mut word = |at: usize| {
                 let word = match random(kinds) {
+                    11 => {
+                        let (object, zero) = (pool.ptr(0x10_0200, input8), pool.bits(64, 0));
+                        pool.ite(odd, object, zero)
+                    }
                     0 => pool.bits(64, 0),
                     1 => pool.bits(64, 0x1000 + 16 * random(2) as u64),
                     kind => {
@@ -139,7 +154,14 @@ mod tests {
                 (8 * at as u64, word)
             };
             let words: Vec<_> = (0..count).map(&mut word).collect();
-            let targets = of_words(&mut pool, offset, &words).expect("all are addresses");
+            let mut groups: BTreeMap<Key, Vec<There>> = BTreeMap::new();
+            for (at, (_, word)) in words.iter().enumerate() {
+                let there = read_off(&mut pool, *word, &mut FxHashMap::default(), 0).expect("all are addresses");
+                there.into_iter().for_each(|target| groups.entry(target.key).or_default().push((at, target)));
+            }
+            let values: Vec<u64> = words.iter().map(|(value, _)| *value).collect();
+            let by = Offset::of(&pool, offset);
+            let targets = joined(&mut pool, &by, &values, groups);
             assert!(targets.windows(2).all(|w| w[0].key < w[1].key));
             for value in 0..=255u64 {
                 let model = Model::empty().with(&[(symbol, value)]);

@@ -23,6 +23,8 @@ use crate::step::{chosen, memory, pointer};
 const FEW_WORDS: u64 = 16;
 /// Words of a table that become a choice if there are addresses among them.
 const MOST_WORDS: u64 = 512;
+/// Words of the parts of a table's search tree that are kept.
+const PART: std::ops::Range<usize> = 8..16;
 /// Objects whose words become one value. Of more, each is a path of its own.
 const FEW_OBJECTS: usize = 8;
 /// Bytes of one object that such a load may be of.
@@ -108,10 +110,11 @@ pub(super) fn load_element(
     if let Some(element) = cx.core.memo.element(&key) {
         return Ok(Some(element));
     }
-    let element = word_at(cx, &key.1, offset);
+    let by = Offset::of(&cx.core.pool, offset);
+    let element = word_at(cx, &key.1, &by);
     // The words are all that there are at any value of the offset, whatever the path.
     if cx.core.pool.interval(offset) == (low, high) {
-        chosen::keep_element(cx, element, offset, &key.1);
+        chosen::keep_element(cx, element, &by, &key.1);
     }
     cx.core.memo.keep_element(key, element);
     Ok(Some(element))
@@ -158,23 +161,67 @@ fn is_address(cx: &Cx<'_>, word: ExprId, depth: u32) -> bool {
     }
 }
 
-/// The word at an offset that is one of these, as a search tree.
-fn word_at(cx: &mut Cx<'_>, words: &[(u64, ExprId)], offset: ExprId) -> ExprId {
+/// The word at an offset that is one of these, as a search tree. Parts of the tree are kept: tables of different paths differ in few words.
+fn word_at(cx: &mut Cx<'_>, words: &[(u64, ExprId)], offset: &Offset) -> ExprId {
+    if !PART.contains(&words.len()) {
+        return search_tree(cx, words, offset);
+    }
+    let key = (offset.whole, words.to_vec());
+    if let Some(part) = cx.core.memo.element(&key) {
+        return part;
+    }
+    let part = search_tree(cx, words, offset);
+    cx.core.memo.keep_element(key, part);
+    part
+}
+
+fn search_tree(cx: &mut Cx<'_>, words: &[(u64, ExprId)], offset: &Offset) -> ExprId {
     let (left, right) = words.split_at(words.len() / 2);
     match (left, right) {
         ([], [(_, word)]) => *word,
         ([(_, one)], [(at, other)]) => {
-            let at = cx.core.pool.bits(64, *at);
-            let is = cx.core.pool.eq(offset, at);
+            let is = offset.is(&mut cx.core.pool, *at);
             cx.core.pool.ite(is, *other, *one)
         }
         (_, []) => unreachable!("there is at least one word"),
         (_, [(middle, _), ..]) => {
             let (low, high) = (word_at(cx, left, offset), word_at(cx, right, offset));
-            let middle = cx.core.pool.bits(64, *middle);
-            let below = cx.core.pool.ult(offset, middle);
+            let below = offset.is_below(&mut cx.core.pool, *middle);
             cx.core.pool.ite(below, low, high)
         }
+    }
+}
+
+/// An offset into a table, as what conditions on its value are made of: the index that it is a multiple of, where the expression shows one.
+/// Conditions on the index are what the laws of expressions would make of those on the offset, at length and for each word again.
+pub(super) struct Offset {
+    whole: ExprId,
+    number: ExprId,
+    /// The whole is the number, moved to the left by so many bits.
+    shift: u32,
+}
+
+impl Offset {
+    pub(super) fn of(pool: &Pool, offset: ExprId) -> Offset {
+        if let Kind::Zext(wide) = pool.kind(offset)
+            && let Kind::Concat(number, low) = pool.kind(wide)
+            && pool.as_u64(low) == Some(0)
+        {
+            return Offset { whole: offset, number, shift: pool.width(low) };
+        }
+        Offset { whole: offset, number: offset, shift: 0 }
+    }
+
+    /// Whether it is this value, which it can have.
+    pub(super) fn is(&self, pool: &mut Pool, value: u64) -> ExprId {
+        let value = pool.bits(pool.width(self.number), value >> self.shift);
+        pool.eq(self.number, value)
+    }
+
+    /// Whether it is below this value, which it can have.
+    pub(super) fn is_below(&self, pool: &mut Pool, value: u64) -> ExprId {
+        let value = pool.bits(pool.width(self.number), value >> self.shift);
+        pool.ult(self.number, value)
     }
 }
 
