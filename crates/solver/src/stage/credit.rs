@@ -5,6 +5,7 @@ const SELDOM: u32 = 16;
 
 /// Of each stage that needs it.
 pub(crate) struct Credits {
+    pub(crate) neighbours: Credit,
     pub(crate) value_sets: Credit,
     pub(crate) short_search: Credit,
     pub(crate) deep_search: Credit,
@@ -12,9 +13,14 @@ pub(crate) struct Credits {
 
 impl Default for Credits {
     fn default() -> Credits {
-        // Searches are counted, whatever they cost: that is bounded. What the other stages take for a query is about a million operations on sets.
+        // Searches and neighbours are counted, whatever they cost: that is bounded. What the other stages take for a query is about a million operations on sets.
         let search = || Credit::new(32, 4);
-        Credits { value_sets: Credit::new(10_000_000, 1_500_000), short_search: search(), deep_search: search() }
+        Credits {
+            neighbours: search(),
+            value_sets: Credit::new(10_000_000, 1_500_000),
+            short_search: search(),
+            deep_search: search(),
+        }
     }
 }
 

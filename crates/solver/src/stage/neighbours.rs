@@ -16,9 +16,15 @@ const MOST_SYMBOLS: usize = 16;
 
 pub(crate) fn run(solver: &mut Solver, pool: &mut Pool, query: &mut Query<'_>) -> Option<Answer> {
     let costly = query.costly(pool);
-    if !costly.hash || costly.sweep {
+    if !costly.hash || costly.sweep || !solver.credits.neighbours.is_due() {
         return None;
     }
+    let answer = satisfying(solver, pool, query);
+    solver.credits.neighbours.note(answer.is_some(), 1);
+    answer
+}
+
+fn satisfying(solver: &mut Solver, pool: &Pool, query: &Query<'_>) -> Option<Answer> {
     let bytes = |symbol: &&_| pool.sym_info(**symbol).width <= 8;
     let symbols: Vec<_> = pool.support(query.goal).iter().filter(bytes).take(MOST_SYMBOLS).copied().collect();
     let assertions = query.assertions();
