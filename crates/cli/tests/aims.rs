@@ -193,6 +193,25 @@ fn mutants_of_seeds_are_run_between_paths() {
     assert!(found(&with) && !found(&without), "{with} {without}");
 }
 
+/// Of a large corpus the seeds that enter code of their own, or run long, have paths first; all paths are found as without it.
+#[test]
+fn seeds_of_a_large_corpus_are_chosen_by_the_code_that_they_enter() {
+    let place = Place::new();
+    let source = b"#include <unistd.h>\nint main(void) {\n  unsigned char text[2];\n  if (read(0, text, 2) != 2) return 1;\n  \
+          if (text[0] == 'x') _exit(text[1] == 'y' ? 7 : 2);\n  if (text[0] == 'l') for (volatile int i = 0; i < 200000; i++);\n  return text[1] > 9;\n}\n";
+    place.put("many.c", source);
+    for n in 0..98u8 {
+        place.put(&format!("corpus/{n:03}"), &[n, n]);
+    }
+    place.put("corpus/x", b"xy");
+    place.put("corpus/z", b"lz");
+    let seeds = |words: &[&str]| place.run(&[&["--seed", "corpus", "--cc-flag=-O0"], words, &["many.c", "--sym-stdin", "2"]].concat()).0;
+    let (with, without) = (seeds(&[]), seeds(&["--off", "mutants"]));
+    assert_eq!(with["totals"]["paths"], without["totals"]["paths"]);
+    assert!(notes(&without).contains("of 100 seeds 4 have paths of their own, 96 take the path of an earlier one"), "{without}");
+    assert!(notes(&with).contains("of 100 seeds 3 have paths of their own, 97 enter no code that others do not"), "{with}");
+}
+
 /// A mutant that runs long is cut off and forgotten; what it entered is not the next one's.
 #[test]
 fn mutants_that_run_long_are_cut_off() {

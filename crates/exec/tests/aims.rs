@@ -37,7 +37,7 @@ fn paths_of_seeds_come_first_and_none_is_run_twice() {
         let search = search::after_seeds(search::by_names(&["default".into()], program).expect("it is known"));
         let mut explorer = common::prepared(&text, None, config.clone(), Default::default(), |explorer| {
             explorer.search_by(search);
-            seeds.iter().for_each(|n| explorer.add_seed(&[("in".into(), bytes(*n))]));
+            explorer.add_seeds(seeds.iter().map(|n| vec![("in".into(), bytes(*n))]).collect());
         });
         let mut all = Collect::default();
         assert_eq!(explorer.explore(&mut all), Outcome::Complete);

@@ -137,10 +137,10 @@ impl Seeds {
 
     /// Hands the seeds to an exploration, before it starts.
     pub fn give(&self, plan: &Plan, explorer: &mut Explorer) {
-        self.seeds.iter().for_each(|seed| explorer.add_seed(&seed.inputs));
         if plan.mutants && !self.is_empty() {
             explorer.fuzzer = Fuzzer::new(Box::new(Mutants::new(self.slots.clone(), plan.config.seed)));
         }
+        explorer.add_seeds(self.seeds.iter().map(|seed| seed.inputs.clone()).collect());
     }
 
     /// Looks at a path that ended: whether the inputs that it made are those of its seed.
@@ -167,6 +167,7 @@ impl Seeds {
         let parts = [
             (count(SeedEnd::Ran), "have paths of their own"),
             (count(SeedEnd::Known), "take the path of an earlier one"),
+            (count(SeedEnd::Alike), "enter no code that others do not, and were only changed"),
             (count(SeedEnd::Excluded), "are excluded by what the program assumes or have a path that was given up"),
             (count(SeedEnd::Long), "run longer than others wait"),
             (count(SeedEnd::Waits), "were not run to their end"),

@@ -30,6 +30,7 @@ use crate::step::core::{Checked, Core, Ended, Flip, LedgerKind};
 use crate::step::cx::Cx;
 use crate::step::goals::Goals;
 use crate::step::plugin::{Environment, LazyInputs, Monitor, Stop, Value};
+use crate::step::seed::Inputs;
 use crate::step::{arith, frame, leaks};
 
 mod adopt;
@@ -205,10 +206,17 @@ impl Explorer {
         root.guided = true;
     }
 
-    /// One more seed: values of bytes by the names of the inputs that they are in; other bytes are 0. Before it starts. Seeds are numbered from 0
-    /// in this order.
-    pub fn add_seed(&mut self, inputs: &[(String, Vec<u8>)]) {
-        self.frontier.add_seed(&mut self.core, inputs);
+    /// Seeds: values of bytes by the names of the inputs that they are in; other bytes are 0. Before it starts, after its fuzzer is known. Seeds are numbered from
+    /// 0 in this order. A large corpus is the fuzzer's to choose from ([`Fuzzer::chooses`]).
+    pub fn add_seeds(&mut self, seeds: Vec<Inputs>) {
+        if seeds.is_empty() {
+            return;
+        }
+        let chooses = self.fuzzer.chooses(seeds.len());
+        let first = self.frontier.add_seeds(&mut self.core, &seeds, !chooses);
+        if chooses {
+            self.fuzzer.look_at((first..).zip(seeds).collect());
+        }
         self.replayer.root_mut().guided = true;
     }
 
@@ -285,9 +293,8 @@ impl Explorer {
             if self.core.stats.instructions >= self.core.config.max_instructions {
                 return stopped(Limit::Instructions);
             }
-            for inputs in self.fuzzer.turn(&mut self.core, &self.replayer) {
-                self.frontier.add_input(&mut self.core, None, &inputs);
-            }
+            let chosen = self.fuzzer.turn(&mut self.core, &self.replayer);
+            self.frontier.take_up(&mut self.core, chosen);
             let state = match self.frontier.next(&mut self.core, self.replayer.root_mut()) {
                 Some(id) => match self.frontier.take(id) {
                     Some(Item::Paused(state)) => Some(state),

@@ -42,6 +42,10 @@ const AT_FIRST: u64 = LATELY / 4;
 const FOUND: u64 = 1000;
 /// Instructions between two looks at the clock.
 const TURN: u64 = 1_000_000;
+/// Seeds that all have paths of their own, if there are no more.
+const FEW: usize = 64;
+/// As [`TURN`], of seeds that have no path yet.
+const LOOK: u64 = 64_000_000;
 /// Instructions of a run, at most; one that takes longer is forgotten.
 const MOST: u64 = 400_000;
 /// What a run costs beside its instructions.
@@ -53,6 +57,8 @@ pub struct Fuzzer {
     mutator: Option<Box<dyn Mutator>>,
     /// Inputs of paths, whose blocks are not yet known as mutants see them.
     paths: Vec<Inputs>,
+    /// Seeds, by number, that have a path only if they do something new; the next one last.
+    corpus: Vec<(u32, Inputs)>,
     hits: Hits,
     /// By block: a bit for each range of numbers of entries that a run had.
     seen: Vec<u8>,
@@ -92,9 +98,19 @@ impl Yield {
     }
 }
 
+/// Inputs whose turn it is to be run as paths; those that are seeds with their numbers.
+#[derive(Default)]
+pub(crate) struct Chosen {
+    pub paths: Vec<(Option<u32>, Inputs)>,
+    /// Seeds that enter no code that others do not, by number.
+    pub alike: Vec<u32>,
+}
+
 /// What a run has shown.
 enum Shown {
     Nothing,
+    /// It took too long.
+    Long,
     New,
     /// A block that no path has entered, or a fault.
     Path,
@@ -103,6 +119,18 @@ enum Shown {
 impl Fuzzer {
     pub fn new(mutator: Box<dyn Mutator>) -> Fuzzer {
         Fuzzer { mutator: Some(mutator), ..Fuzzer::default() }
+    }
+
+    /// Whether so many seeds are a corpus that is chosen from: most of them take paths that others take, too. Those that enter a block that no path and no
+    /// other of them has entered, fault, or run long, are run as paths; the others are only changed.
+    pub(crate) fn chooses(&self, seeds: usize) -> bool {
+        self.mutator.is_some() && seeds > FEW
+    }
+
+    /// The seeds to choose from, in this order.
+    pub(crate) fn look_at(&mut self, mut corpus: Vec<(u32, Inputs)>) {
+        corpus.reverse();
+        self.corpus = corpus;
     }
 
     pub fn count(&self) -> Fuzzed {
@@ -124,11 +152,21 @@ impl Fuzzer {
         self.credit += work * part / (16 - part);
     }
 
-    /// Runs mutants, if they have had less than their part of the work. Gives those that are to be run as paths.
-    pub(crate) fn turn(&mut self, core: &mut Core, replayer: &Replayer) -> Vec<Inputs> {
-        let mut chosen = Vec::new();
+    /// Runs seeds that are not paths yet, and mutants, if they have had less than their part of the work. Gives those that are to be run as paths.
+    pub(crate) fn turn(&mut self, core: &mut Core, replayer: &Replayer) -> Chosen {
+        let mut chosen = Chosen::default();
         let Some(mut mutator) = self.mutator.take() else { return chosen };
         self.give_credit(core.whole_work());
+        let begin = self.work;
+        while self.work - begin < LOOK
+            && let Some((number, inputs)) = self.corpus.pop()
+        {
+            match self.run(core, replayer, &inputs) {
+                Shown::Path | Shown::Long => chosen.paths.push((Some(number), inputs.clone())),
+                Shown::Nothing | Shown::New => chosen.alike.push(number),
+            }
+            mutator.keep(inputs);
+        }
         let begin = self.work;
         while self.work - begin < TURN {
             if let Some(inputs) = self.paths.pop() {
@@ -147,16 +185,16 @@ impl Fuzzer {
             self.credit = self.credit.saturating_sub(took);
             self.mutants.note(matches!(shown, Shown::Path), took);
             match shown {
-                Shown::Nothing => continue,
+                Shown::Nothing | Shown::Long => continue,
                 Shown::New => {}
                 Shown::Path => {
-                    chosen.push(inputs.clone());
+                    self.count.seeds += 1;
+                    chosen.paths.push((None, inputs.clone()));
                 }
             }
             self.count.new += 1;
             mutator.keep(inputs);
         }
-        self.count.seeds += chosen.len() as u64;
         self.mutator = Some(mutator);
         chosen
     }
@@ -176,7 +214,7 @@ impl Fuzzer {
         let entered = self.hits.drain();
         let Some((end, at)) = end else {
             entered.for_each(drop);
-            return Shown::Nothing;
+            return Shown::Long;
         };
         self.seen.resize(core.coverage.len(), 0);
         let mut shown = Shown::Nothing;

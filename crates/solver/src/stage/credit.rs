@@ -15,12 +15,7 @@ impl Default for Credits {
     fn default() -> Credits {
         // Searches and neighbours are counted, whatever they cost: that is bounded. What the other stages take for a query is about a million operations on sets.
         let search = || Credit::new(32, 4);
-        Credits {
-            neighbours: search(),
-            value_sets: Credit::new(10_000_000, 1_500_000),
-            short_search: search(),
-            deep_search: search(),
-        }
+        Credits { neighbours: search(), value_sets: Credit::new(10_000_000, 1_500_000), short_search: search(), deep_search: search() }
     }
 }
 

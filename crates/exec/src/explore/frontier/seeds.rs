@@ -10,8 +10,9 @@ use wryneck_expr::Model;
 
 use super::inputs::Placed;
 use super::{Frontier, ItemId};
+use crate::explore::fuzz::Chosen;
 use crate::step::core::{Core, Ended};
-use crate::step::seed::model;
+use crate::step::seed::{Inputs, model};
 
 /// What became of a seed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -22,6 +23,8 @@ pub enum SeedEnd {
     Ran,
     /// An earlier path was its own.
     Known,
+    /// It enters no code that others do not, and it is one of so many that its path had no turn of its own.
+    Alike,
     /// No path is its own: what the program or the input's form assumes does not hold for it, or the path was given up.
     Excluded,
     /// Its path takes long, and goes on as others do.
@@ -46,6 +49,11 @@ impl Seeds {
         self.current.is_some()
     }
 
+    /// One more input whose path comes first; one that a mutant gave has no number.
+    fn add(&mut self, core: &mut Core, number: Option<u32>, inputs: &Inputs) {
+        self.waiting.push_back((number, model(&mut core.pool, inputs)));
+    }
+
     fn end(&mut self, how: SeedEnd) {
         if let Some((Some(number), ..)) = self.current.take() {
             self.ends[number as usize] = how;
@@ -54,17 +62,24 @@ impl Seeds {
 }
 
 impl Frontier {
-    /// One more seed: values of bytes by the names of the inputs that they are in; other bytes are 0. Before it starts. Seeds are numbered from 0
-    /// in this order.
-    pub(crate) fn add_seed(&mut self, core: &mut Core, inputs: &[(String, Vec<u8>)]) {
-        self.add_input(core, Some(self.seeds.ends.len() as u32), inputs);
-        self.seeds.ends.push(SeedEnd::Waits);
+    /// Seeds: values of bytes by the names of the inputs that they are in; other bytes are 0. Before it starts. They are numbered from 0 in this order, the first
+    /// one of these is given. Where they are not `paths`, a fuzzer chooses those that are.
+    pub(crate) fn add_seeds(&mut self, core: &mut Core, seeds: &[Inputs], paths: bool) -> u32 {
+        let first = self.seeds.ends.len() as u32;
+        for (number, inputs) in (first..).zip(seeds) {
+            self.seeds.ends.push(SeedEnd::Waits);
+            if paths {
+                self.seeds.add(core, Some(number), inputs);
+            }
+        }
         core.tree.remember();
+        first
     }
 
-    /// One more input whose path comes first; one that a mutant gave ([`crate::explore::fuzz`]) has no number.
-    pub(crate) fn add_input(&mut self, core: &mut Core, number: Option<u32>, inputs: &[(String, Vec<u8>)]) {
-        self.seeds.waiting.push_back((number, model(&mut core.pool, inputs)));
+    /// Takes up what a fuzzer chose ([`crate::explore::fuzz`]).
+    pub(crate) fn take_up(&mut self, core: &mut Core, chosen: Chosen) {
+        chosen.paths.iter().for_each(|(number, inputs)| self.seeds.add(core, *number, inputs));
+        chosen.alike.iter().for_each(|number| self.seeds.ends[*number as usize] = SeedEnd::Alike);
     }
 
     /// What became of the seeds, by number.
