@@ -1,8 +1,8 @@
 //! The process's own heap: mimalloc, in large pages.
 //!
-//! Exploration looks up nodes all over some gigabytes, so most of its time goes into misses of the processor's caches and of its table of pages. With pages of
-//! 2 MiB instead of 4 KiB, and an allocator that keeps blocks of one size together, `lua` ends a fifth more paths. A small program's run is over before
-//! such a page pays for its clearing, so the first 64 MiB have pages of the usual size. This affects time only.
+//! Exploration looks nodes up all over some gigabytes. With pages of 2 MiB instead of 4 KiB the processor finds them faster: `lua` ends a fifth more paths than
+//! with glibc's heap. Clearing such a page takes longer than a small program's run can make up for, so the first 64 MiB have pages of the usual size. This
+//! affects time only.
 
 #[cfg(target_os = "linux")]
 mod linux {

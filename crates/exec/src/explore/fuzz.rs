@@ -8,6 +8,8 @@
 //!
 //! Work is counted in instructions, so the order is the same on every machine. Blocks that mutants enter do not count as covered.
 
+use std::collections::VecDeque;
+
 use rustc_hash::FxHashSet;
 
 use crate::explore::replay::Replayer;
@@ -57,8 +59,8 @@ pub struct Fuzzer {
     mutator: Option<Box<dyn Mutator>>,
     /// Inputs of paths, whose blocks are not yet known as mutants see them.
     paths: Vec<Inputs>,
-    /// Seeds, by number, that have a path only if they do something new; the next one last.
-    corpus: Vec<(u32, Inputs)>,
+    /// Seeds, by number, that have a path only if they do something new.
+    corpus: VecDeque<(u32, Inputs)>,
     hits: Hits,
     /// By block: a bit for each range of numbers of entries that a run had.
     seen: Vec<u8>,
@@ -128,8 +130,7 @@ impl Fuzzer {
     }
 
     /// The seeds to choose from, in this order.
-    pub(crate) fn look_at(&mut self, mut corpus: Vec<(u32, Inputs)>) {
-        corpus.reverse();
+    pub(crate) fn look_at(&mut self, corpus: VecDeque<(u32, Inputs)>) {
         self.corpus = corpus;
     }
 
@@ -159,7 +160,7 @@ impl Fuzzer {
         self.give_credit(core.whole_work());
         let begin = self.work;
         while self.work - begin < LOOK
-            && let Some((number, inputs)) = self.corpus.pop()
+            && let Some((number, inputs)) = self.corpus.pop_front()
         {
             match self.run(core, replayer, &inputs) {
                 Shown::Path | Shown::Long => chosen.paths.push((Some(number), inputs.clone())),

@@ -124,6 +124,19 @@ mod tests {
     use super::*;
     use wryneck_expr::{Evaluator, Model};
 
+    /// Exactly one target's condition holds under the model, and that target is the pointer's.
+    fn check(pool: &Pool, targets: &[Target], pointer: ExprId, model: &Model) {
+        let mut eval = Evaluator::default();
+        let held: Vec<_> = targets.iter().filter(|t| eval.eval(pool, t.cond, model) == 1).collect();
+        let [target] = held[..] else { panic!("{held:?} of {targets:?}") };
+        let offset = eval.eval(pool, target.offset, model);
+        let addr = match target.key {
+            Key::Object(base) => base.wrapping_add(offset),
+            _ => offset,
+        };
+        assert_eq!(addr, eval.eval(pool, pointer, model), "of {targets:?}");
+    }
+
     /// At each value of the offset exactly one target's condition holds, and it is the word's; also of words that repeat.
     #[test]
     fn the_targets_of_random_tables_are_those_of_their_words() {
@@ -164,16 +177,7 @@ mod tests {
             let targets = joined(&mut pool, &by, &values, groups);
             assert!(targets.windows(2).all(|w| w[0].key < w[1].key));
             for value in 0..=255u64 {
-                let model = Model::empty().with(&[(symbol, value)]);
-                let mut eval = Evaluator::default();
-                let held: Vec<_> = targets.iter().filter(|t| eval.eval(&pool, t.cond, &model) == 1).collect();
-                let [target] = held[..] else { panic!("{turn} {value}: {held:?} of {targets:?}") };
-                let inside = eval.eval(&pool, target.offset, &model);
-                let addr = match target.key {
-                    Key::Object(base) => base.wrapping_add(inside),
-                    _ => inside,
-                };
-                assert_eq!(addr, eval.eval(&pool, words[value as usize % count].1, &model), "{turn} {value}");
+                check(&pool, &targets, words[value as usize % count].1, &Model::empty().with(&[(symbol, value)]));
             }
         }
     }
@@ -205,16 +209,7 @@ mod tests {
             let targets = read_off(&mut pool, choice, &mut FxHashMap::default(), 0).expect("all are addresses");
             assert!(targets.windows(2).all(|w| w[0].key < w[1].key));
             for value in 0..=255 {
-                let model = Model::empty().with(&[(symbol, value)]);
-                let mut eval = Evaluator::default();
-                let held: Vec<_> = targets.iter().filter(|t| eval.eval(&pool, t.cond, &model) == 1).collect();
-                let [target] = held[..] else { panic!("{turn} {value}: {held:?} of {targets:?}") };
-                let offset = eval.eval(&pool, target.offset, &model);
-                let addr = match target.key {
-                    Key::Object(base) => base.wrapping_add(offset),
-                    _ => offset,
-                };
-                assert_eq!(addr, eval.eval(&pool, choice, &model));
+                check(&pool, &targets, choice, &Model::empty().with(&[(symbol, value)]));
             }
         }
     }

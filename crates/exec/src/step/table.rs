@@ -111,7 +111,7 @@ pub(super) fn load_element(
         return Ok(Some(element));
     }
     let by = Offset::of(&cx.core.pool, offset);
-    let element = word_at(cx, &key.1, &by);
+    let element = search_tree(cx, &key.1, &by);
     // The words are all that there are at any value of the offset, whatever the path.
     if cx.core.pool.interval(offset) == (low, high) {
         chosen::keep_element(cx, element, &by, &key.1);
