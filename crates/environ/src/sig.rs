@@ -22,6 +22,11 @@ impl Ty {
             Ty::Int => 32,
         }
     }
+
+    /// All ones, of its width.
+    fn mask(self) -> u64 {
+        u64::MAX >> (64 - self.width())
+    }
 }
 
 /// The arguments of a call, checked against the model's signature.
@@ -52,8 +57,13 @@ impl<'a> Args<'a> {
 
     /// Argument `i` as a number, concretised if need be.
     pub fn number(&self, cx: &mut Cx<'_>, i: usize) -> Result<u64, Stop> {
-        let e = self.expr(cx, i);
-        cx.concretise(Value::Sym(e), &format!("argument {} of {}", i + 1, self.call.name))
+        match self.call.args[i] {
+            Value::Bits(bits) => Ok(bits & self.sig[i].mask()),
+            Value::Sym(_) => {
+                let e = self.expr(cx, i);
+                cx.concretise(Value::Sym(e), &format!("argument {} of {}", i + 1, self.call.name))
+            }
+        }
     }
 
     /// The only value argument `i` can have, if there is just one: it is concrete, or a pointer that knows its object.

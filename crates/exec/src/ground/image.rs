@@ -43,7 +43,8 @@ pub struct Image {
     callees: Vec<Callee>,
     undefined: Vec<Option<u32>>,
     /// What each model stands for: the function it replaces, or the undefined symbol it defines.
-    models: FxHashMap<u32, Callee>,
+    /// What a model stands for, and its name, by number.
+    models: FxHashMap<u32, (Callee, Box<str>)>,
     /// Number of each function's first block over the program. Here machine code counts as if it had no block: its numbers come after all others.
     first_block: Vec<u32>,
     /// Blocks of the program, those of machine code with them.
@@ -99,12 +100,13 @@ impl Image {
             let name = function_name(&program, f);
             let model = if library || environment.replaces_program_s(name) { environment.model_of(name, true) } else { None };
             callees.push(model.map_or(Callee::Body(f), Callee::Model));
-            models.extend(model.map(|m| (m, Callee::Body(f))));
+            models.extend(model.map(|m| (m, (Callee::Body(f), name.into()))));
         }
         let mut undefined = Vec::with_capacity(program.undefined().len());
         for (u, symbol) in (0u32..).zip(program.undefined()) {
-            let model = environment.model_of(&String::from_utf8_lossy(&symbol.name), false);
-            models.extend(model.map(|m| (m, Callee::Undefined(u))));
+            let name = String::from_utf8_lossy(&symbol.name);
+            let model = environment.model_of(&name, false);
+            models.extend(model.map(|m| (m, (Callee::Undefined(u), (*name).into()))));
             undefined.push(model);
         }
         let mut image = Image {
@@ -285,18 +287,14 @@ impl Image {
 
     /// Name of the function a model stands for.
     pub fn model_name(&self, model: u32) -> &str {
-        match self.models.get(&model) {
-            Some(Callee::Body(f)) => self.name(*f),
-            Some(Callee::Undefined(u)) => self.undefined_name(*u),
-            Some(Callee::Model(_)) | None => "<model>",
-        }
+        self.models.get(&model).map_or("<model>", |(_, name)| name)
     }
 
     /// The body of the function a model stands for, if the program has one.
     pub fn body_of_model(&self, model: u32) -> Option<u32> {
         match self.models.get(&model) {
-            Some(Callee::Body(f)) => Some(*f),
-            Some(Callee::Undefined(_) | Callee::Model(_)) | None => None,
+            Some((Callee::Body(f), _)) => Some(*f),
+            Some((Callee::Undefined(_) | Callee::Model(_), _)) | None => None,
         }
     }
 

@@ -1,5 +1,6 @@
 //! Calls that leave the inner loop: models, undefined functions, function pointers, structures by value.
 
+use smallvec::SmallVec;
 use wryneck_ir::{self as ir, Inst, Module, NONE, Op, call_flags, limbs, param_kind};
 
 use super::frame;
@@ -7,19 +8,18 @@ use super::machine::Called;
 use super::run::{entered, expr_of};
 use crate::ground::code::{Callee, Code};
 use crate::ground::config::Undefined;
-use crate::ground::image::Image;
 use crate::ground::path_end::{FaultKind, PathEnd};
 use crate::state::{Returned, Tagged};
 use crate::step::core::LedgerKind;
 use crate::step::cx::Cx;
 use crate::step::plugin::{Call, Reply, Stop, Value};
 use crate::step::threads;
-use crate::step::{inputs, landing, machine, memory, pointer, resolve, scratch};
+use crate::step::{arith, inputs, landing, machine, memory, pointer, resolve, scratch};
 
 /// A call site, with its arguments evaluated.
-struct Site {
-    args: Vec<Value>,
-    widths: Vec<u32>,
+struct Site<'m> {
+    args: SmallVec<[Value; 6]>,
+    widths: &'m [u32],
     dst: u32,
     ret_width: u32,
     flags: u32,
@@ -66,12 +66,12 @@ pub fn call(cx: &mut Cx<'_>, code: &Code, op: Op, inst: &Inst) -> Result<(), Sto
 }
 
 /// The call of this record, with its arguments evaluated.
-fn site(cx: &mut Cx<'_>, module: &Module, record: ir::Call, dst: u32) -> Site {
-    let widths = if record.widths.count == 0 { Vec::new() } else { module.slot_lists.range(record.widths).to_vec() };
+fn site<'m>(cx: &mut Cx<'_>, module: &'m Module, record: ir::Call, dst: u32) -> Site<'m> {
+    let widths = if record.widths.count == 0 { &[][..] } else { module.slot_lists.range(record.widths) };
     let slots = if record.args.count == 0 { &[][..] } else { module.slot_lists.range(record.args) };
-    let mut args = Vec::with_capacity(slots.len());
+    let mut args = SmallVec::with_capacity(slots.len());
     let mut at = slots.iter();
-    for width in &widths {
+    for width in widths {
         for i in 0..limbs(*width) {
             let Some(slot) = at.next() else { break };
             args.push(cx.operand(*slot, (width - 64 * i).min(64)));
@@ -81,13 +81,13 @@ fn site(cx: &mut Cx<'_>, module: &Module, record: ir::Call, dst: u32) -> Site {
 }
 
 /// Shows the monitor that a function of machine code begins, if it watches it.
-fn tell(cx: &mut Cx<'_>, callee: Callee, site: &Site) -> Result<(), Stop> {
+fn tell(cx: &mut Cx<'_>, callee: Callee, site: &Site<'_>) -> Result<(), Stop> {
     let image = cx.core.image.clone();
     if !cx.state.announced
         && let Some(monitor) = cx.core.monitor.clone()
         && image.is_watched(callee)
     {
-        let call = Call { ret_width: site.named, variadic: None, ..site.call(name(&image, callee)) };
+        let call = Call { ret_width: site.named, variadic: None, ..site.call(image.callee_name(callee)) };
         if monitor.on_call(&call, cx)? {
             // What comes of it is the next operation, as for a call.
             cx.state.announced = true;
@@ -98,14 +98,6 @@ fn tell(cx: &mut Cx<'_>, callee: Callee, site: &Site) -> Result<(), Stop> {
     put_result(cx, site.dst, 0, Value::Bits(wanted.into()));
     cx.state.frame_mut().go_on();
     Ok(())
-}
-
-fn name(image: &Image, callee: Callee) -> &str {
-    match callee {
-        Callee::Body(f) => image.name(f),
-        Callee::Model(m) => image.model_name(m),
-        Callee::Undefined(u) => image.undefined_name(u),
-    }
 }
 
 /// Whom a function pointer calls.
@@ -121,9 +113,9 @@ fn target(cx: &mut Cx<'_>, pointer: Value) -> Result<Called, Stop> {
     })
 }
 
-fn dispatch(cx: &mut Cx<'_>, callee: Callee, site: &Site) -> Result<(), Stop> {
+fn dispatch(cx: &mut Cx<'_>, callee: Callee, site: &Site<'_>) -> Result<(), Stop> {
     let image = cx.core.image.clone();
-    let name = name(&image, callee);
+    let name = image.callee_name(callee);
     if let Some(monitor) = cx.core.monitor.clone()
         && !cx.state.announced
         && image.is_watched(callee)
@@ -178,7 +170,7 @@ pub fn show_return(cx: &mut Cx<'_>) -> Result<(), Stop> {
 }
 
 /// Does what a model replied; the result, if it is there already.
-fn answer(cx: &mut Cx<'_>, reply: Reply, model: u32, site: &Site) -> Result<Option<Value>, Stop> {
+fn answer(cx: &mut Cx<'_>, reply: Reply, model: u32, site: &Site<'_>) -> Result<Option<Value>, Stop> {
     if cx.core.config.scratch && site.flags & call_flags::REPLACES != 0 {
         scratch::forget(cx, &site.args);
     }
@@ -231,12 +223,15 @@ fn answer(cx: &mut Cx<'_>, reply: Reply, model: u32, site: &Site) -> Result<Opti
     Ok(result)
 }
 
-fn give(cx: &mut Cx<'_>, site: &Site, values: &[Value]) {
+fn give(cx: &mut Cx<'_>, site: &Site<'_>, values: &[Value]) {
     for i in 0..limbs(site.ret_width) {
         let width = (site.ret_width - 64 * i).min(64);
-        let value = values.get(i as usize).copied().unwrap_or(Value::Bits(0));
-        let e = cx.expr(value, width);
-        put_result(cx, site.dst, i, Value::Sym(e));
+        let value = match values.get(i as usize) {
+            Some(Value::Sym(e)) => Value::Sym(arith::fit(&mut cx.core.pool, *e, width)),
+            Some(Value::Bits(bits)) => Value::Bits(bits & u64::MAX >> (64 - width)),
+            None => Value::Bits(0),
+        };
+        put_result(cx, site.dst, i, value);
     }
 }
 
@@ -254,7 +249,7 @@ pub(super) fn tagged(v: &Value) -> Tagged {
 }
 
 /// Enters a function of the program, making its own copies of structures passed by value.
-fn enter(cx: &mut Cx<'_>, func: u32, site: &Site) -> Result<(), Stop> {
+fn enter(cx: &mut Cx<'_>, func: u32, site: &Site<'_>) -> Result<(), Stop> {
     let image = cx.core.image.clone();
     let code = image.code(func);
     let mut args: Vec<Tagged> = site.args.iter().map(tagged).collect();
@@ -292,7 +287,7 @@ fn enter(cx: &mut Cx<'_>, func: u32, site: &Site) -> Result<(), Stop> {
 }
 
 /// A function defined nowhere: a fresh symbolic scalar, or the end of the path.
-fn undefined(cx: &mut Cx<'_>, name: &str, site: &Site) -> Result<Option<Value>, Stop> {
+fn undefined(cx: &mut Cx<'_>, name: &str, site: &Site<'_>) -> Result<Option<Value>, Stop> {
     if cx.core.lazy.is_some() {
         let unknown = cx.state.called_unknown.take();
         return skip(cx, unknown.as_deref().unwrap_or(name), site);
@@ -318,7 +313,7 @@ fn undefined(cx: &mut Cx<'_>, name: &str, site: &Site) -> Result<Option<Value>, 
 }
 
 /// A call that is not followed, where inputs are lazily made.
-fn skip(cx: &mut Cx<'_>, name: &str, site: &Site) -> Result<Option<Value>, Stop> {
+fn skip(cx: &mut Cx<'_>, name: &str, site: &Site<'_>) -> Result<Option<Value>, Stop> {
     let Some(lazy) = cx.core.lazy.clone() else { return Ok(None) };
     if site.flags & call_flags::NO_RETURN != 0 || never_returns(name) || comes_back_behind_function(cx) {
         return Err(PathEnd::Assumed.into());
@@ -349,12 +344,12 @@ fn never_returns(name: &str) -> bool {
     NAMES.binary_search(&name).is_ok() || name.contains("9panicking")
 }
 
-impl Site {
+impl Site<'_> {
     fn call<'a>(&'a self, name: &'a str) -> Call<'a> {
         Call {
             name,
             args: &self.args,
-            widths: &self.widths,
+            widths: self.widths,
             ret_width: self.ret_width,
             variadic: (self.flags & call_flags::VARIADIC != 0).then_some(self.named),
             returns_pointer: self.flags & call_flags::RETURNS_POINTER != 0,

@@ -24,7 +24,7 @@ use crate::state::rebuilt::Rebuilt;
 use crate::state::rebuilt::remap_shared;
 use crate::state::survived::Survived;
 use crate::state::threads::Order;
-use crate::state::{Frame, Input, Script, Slots, State};
+use crate::state::{Frame, Input, Script, Slots, State, positions};
 use crate::step::coverage::{Coverage, Hits};
 use crate::step::cx::adoption::Adoption;
 use crate::step::goals::Goals;
@@ -510,10 +510,14 @@ impl Core {
 
     /// Where a path is in the program's own code: the innermost call that is no library's, nor of a header that came with the compiler. Without one, [`Core::site`].
     pub(crate) fn own_site(&mut self, state: &State) -> CodePos {
-        let stack = self.call_stack(state, OWN_CALLS);
-        let image = &self.image;
-        let own = stack.iter().take(OWN_CALLS).find(|pos| *self.own.entry(**pos).or_insert_with(|| places::is_own(image, **pos)));
-        own.or(stack.first()).copied().unwrap_or_default()
+        let inside = self.code_source.is_some().then(|| self.call_stack(state, OWN_CALLS));
+        let (image, own) = (&self.image, &mut self.own);
+        let mut is_own = |pos: &CodePos| *own.entry(*pos).or_insert_with(|| places::is_own(image, *pos));
+        let (own, first) = match inside {
+            Some(stack) => (stack.iter().copied().take(OWN_CALLS).find(&mut is_own), stack.first().copied()),
+            None => (positions(&state.frames).take(OWN_CALLS).find(&mut is_own), positions(&state.frames).next()),
+        };
+        own.or(first).unwrap_or_default()
     }
 
     /// A byte of input: its symbol, or its value where a path is run on concrete input.
