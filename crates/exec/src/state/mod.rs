@@ -209,6 +209,7 @@ impl State {
         self.frames.last().expect("a running state has a frame")
     }
 
+    #[inline]
     pub fn frame_mut(&mut self) -> &mut Frame {
         Rc::make_mut(self.frames.last_mut().expect("a running state has a frame"))
     }

@@ -99,7 +99,8 @@ pub struct Core {
     pub(crate) block_bytes: u64,
     /// Instructions of blocks entered by calls, not yet in `stats`.
     pub(crate) entered: u64,
-    spare: Vec<Frame>,
+    /// Of no other owner.
+    spare: Vec<Rc<Frame>>,
 }
 
 /// A branch's other side, not yet explored: the state before it, and what must hold there (docs/design/001). The solver has not
@@ -426,14 +427,13 @@ impl Core {
         }
     }
 
-    pub(crate) fn spare_frame(&mut self) -> Frame {
-        self.spare.pop().unwrap_or_else(Frame::spare)
+    /// A frame that is nobody else's, to be begun.
+    pub(crate) fn spare_frame(&mut self) -> Rc<Frame> {
+        self.spare.pop().unwrap_or_else(|| Rc::new(Frame::spare()))
     }
 
     pub(crate) fn recycle(&mut self, frame: Rc<Frame>) {
-        if self.spare.len() < 64
-            && let Ok(frame) = Rc::try_unwrap(frame)
-        {
+        if self.spare.len() < 64 && Rc::strong_count(&frame) == 1 {
             self.spare.push(frame);
         }
     }

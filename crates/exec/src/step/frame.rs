@@ -27,9 +27,10 @@ pub fn call(core: &mut Core, state: &mut State, code: &Code, op: u32) -> Result<
         return Ok(false);
     }
     let call = code.calls[p.b as usize];
-    let mut frame = core.spare_frame();
+    let mut spare = core.spare_frame();
+    let frame = Rc::make_mut(&mut spare);
     frame.begin(callee);
-    localise(state, callee, &mut frame);
+    localise(state, callee, frame);
     let caller = state.frame_mut();
     caller.go_to(op + 1);
     let args = &code.lists[call.args.first as usize..(call.args.first + call.args.count) as usize];
@@ -39,22 +40,23 @@ pub fn call(core: &mut Core, state: &mut State, code: &Code, op: u32) -> Result<
     }
     frame.dst = p.dst;
     frame.ret_width = call.ret_width;
-    push(core, state, callee, frame).inspect_err(|_| state.frame_mut().go_to(op))?;
+    push(core, state, callee, spare).inspect_err(|_| state.frame_mut().go_to(op))?;
     Ok(true)
 }
 
 /// Pushes a frame for `callee` with these argument limbs; the caller's `op` is already after its call.
 pub fn enter(core: &mut Core, state: &mut State, callee: &Code, args: &[Tagged], dst: u32, ret_width: u32) -> Result<(), PathEnd> {
-    let mut frame = core.spare_frame();
+    let mut spare = core.spare_frame();
+    let frame = Rc::make_mut(&mut spare);
     frame.begin(callee);
-    localise(state, callee, &mut frame);
+    localise(state, callee, frame);
     let first = callee.consts.len();
     for (i, arg) in args.iter().take(callee.param_slots as usize).enumerate() {
         frame.put(first + i, *arg);
     }
     frame.dst = dst;
     frame.ret_width = ret_width;
-    push(core, state, callee, frame)
+    push(core, state, callee, spare)
 }
 
 /// In other threads than the first, thread-local variables have addresses of their own.
@@ -67,14 +69,15 @@ fn localise(state: &State, callee: &Code, frame: &mut Frame) {
     }
 }
 
-/// Gives the frame its stack memory and puts it on top.
-fn push(core: &mut Core, state: &mut State, callee: &Code, mut frame: Frame) -> Result<(), PathEnd> {
+/// Gives the frame, which nobody else has, its stack memory and puts it on top.
+fn push(core: &mut Core, state: &mut State, callee: &Code, mut pushed: Rc<Frame>) -> Result<(), PathEnd> {
     let lowest = state.stack_top - core.config.stack_size;
     let fits = state.sp.checked_sub(callee.frame_size).is_some_and(|sp| sp >= lowest);
     if !fits || state.frames.len() >= core.config.max_frames as usize {
         let message = format!("the stack is used up ({} calls deep, {} bytes)", state.frames.len(), state.stack_top - state.sp);
         return Err(PathEnd::fault(FaultKind::StackOverflow, message));
     }
+    let frame = Rc::make_mut(&mut pushed);
     frame.top = state.sp;
     if callee.frame_size > 0 {
         let base = (state.sp - callee.frame_size) & !(callee.frame_align - 1);
@@ -85,7 +88,7 @@ fn push(core: &mut Core, state: &mut State, callee: &Code, mut frame: Frame) -> 
         state.sp = base;
     }
     frame.base = state.sp;
-    state.frames.push(Rc::new(frame));
+    state.frames.push(pushed);
     core.cover(state, callee.entry.block);
     state.instructions += u64::from(callee.entry.weight);
     core.entered += u64::from(callee.entry.weight);

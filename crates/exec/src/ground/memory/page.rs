@@ -73,16 +73,24 @@ fn read_word(bits: &[u8; BITS], at: usize) -> u64 {
     u64::from_le_bytes(bytes)
 }
 
-fn set_bits(bits: &mut [u8; BITS], mut offset: usize, mut len: usize, on: bool) {
-    while len > 0 {
-        let n = len.min(56);
-        let (at, mask) = word(offset, n);
-        let old = read_word(bits, at);
-        let new = if on { old | mask } else { old & !mask };
-        bits[at..at + 8].copy_from_slice(&new.to_le_bytes());
-        offset += n;
-        len -= n;
+/// Sets or clears `len <= 56` bits.
+#[inline(always)]
+fn set_word(bits: &mut [u8; BITS], offset: usize, len: usize, on: bool) {
+    let (at, mask) = word(offset, len);
+    let old = read_word(bits, at);
+    let new = if on { old | mask } else { old & !mask };
+    bits[at..at + 8].copy_from_slice(&new.to_le_bytes());
+}
+
+fn set_bits(bits: &mut [u8; BITS], offset: usize, len: usize, on: bool) {
+    if len <= 56 {
+        return set_word(bits, offset, len, on);
     }
+    let end = offset + len;
+    let (first, last) = (offset.next_multiple_of(8), end & !7);
+    set_word(bits, offset, first - offset, on);
+    bits[first / 8..last / 8].fill(if on { 0xff } else { 0 });
+    set_word(bits, last, end - last, on);
 }
 
 fn all_set(bits: &[u8; BITS], mut offset: usize, mut len: usize) -> bool {
@@ -307,6 +315,19 @@ mod tests {
         assert_eq!(p.byte(12), Byte::Dead);
         p.make_live(12, 4, false, &mut pool);
         assert_eq!(p.byte(12), Byte::Uninitialised);
+    }
+
+    #[test]
+    fn ranges_of_bits_are_set_and_cleared_wherever_they_begin_and_end() {
+        for (offset, len) in (0..24).flat_map(|offset| (0..200).map(move |len| (offset, len))).chain([(0, BYTES), (1000, 24)]) {
+            for on in [true, false] {
+                let mut bits = [if on { 0 } else { 0xff }; BITS];
+                set_bits(&mut bits, offset, len, on);
+                let is_set = |i: usize| bits[i / 8] >> (i % 8) & 1 == 1;
+                assert!((0..BYTES).all(|i| is_set(i) == ((offset..offset + len).contains(&i) == on)), "{offset} {len} {on}");
+                assert_eq!(all_set(&bits, offset, len), on || len == 0);
+            }
+        }
     }
 
     #[test]

@@ -308,6 +308,14 @@ impl Space {
     /// Makes a range live: zero, or uninitialised. Whole pages are shared until they are written, and so are whole chunks of them.
     pub fn make_live(&mut self, addr: u64, len: u64, zero: bool, pool: &mut Pool) {
         self.touched(addr, len, Touched::Allocate);
+        let offset = addr % PAGE;
+        if (1..PAGE).contains(&len) && offset + len < PAGE {
+            // Most frames and small objects.
+            if let Some(page) = self.page_mut(addr / PAGE, true) {
+                page.make_live(offset as usize, len as usize, zero, pool);
+            }
+            return;
+        }
         let end = addr.saturating_add(len);
         let (first, behind) = (addr.div_ceil(CHUNK * PAGE), end / (CHUNK * PAGE));
         if first >= behind {
