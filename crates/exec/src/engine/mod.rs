@@ -295,6 +295,9 @@ impl Explorer {
             }
             let chosen = self.fuzzer.turn(&mut self.core, &self.replayer);
             self.frontier.take_up(&mut self.core, chosen);
+            if self.fuzzer.is_looking() {
+                continue;
+            }
             let state = match self.frontier.next(&mut self.core, self.replayer.root_mut()) {
                 Some(id) => match self.frontier.take(id) {
                     Some(Item::Paused(state)) => Some(state),

@@ -12,6 +12,7 @@ use std::collections::VecDeque;
 
 use rustc_hash::FxHashSet;
 
+use crate::explore::corpus::{Candidate, Corpus};
 use crate::explore::replay::Replayer;
 use crate::ground::image::CodePos;
 use crate::ground::path_end::PathEnd;
@@ -59,11 +60,13 @@ pub struct Fuzzer {
     mutator: Option<Box<dyn Mutator>>,
     /// Inputs of paths, whose blocks are not yet known as mutants see them.
     paths: Vec<Inputs>,
-    /// Seeds, by number, that have a path only if they do something new.
-    corpus: VecDeque<(u32, Inputs)>,
+    /// Seeds that have a path only if they are chosen.
+    corpus: Corpus,
     hits: Hits,
     /// By block: a bit for each range of numbers of entries that a run had.
     seen: Vec<u8>,
+    /// The blocks of the last run that no path has entered.
+    uncovered: Vec<u32>,
     faults: FxHashSet<(CodePos, &'static str)>,
     work: u64,
     /// Work that mutants may take until paths have their turn.
@@ -123,15 +126,20 @@ impl Fuzzer {
         Fuzzer { mutator: Some(mutator), ..Fuzzer::default() }
     }
 
-    /// Whether so many seeds are a corpus that is chosen from: most of them take paths that others take, too. Those that enter a block that no path and no
-    /// other of them has entered, fault, or run long, are run as paths; the others are only changed.
+    /// Whether so many seeds are a corpus that is chosen from: most of them take paths that others take, too. A few that enter all blocks which they enter
+    /// ([`corpus`](super::corpus)), fault, or run long, are run as paths; the others are only changed.
     pub(crate) fn chooses(&self, seeds: usize) -> bool {
         self.mutator.is_some() && seeds > FEW
     }
 
     /// The seeds to choose from, in this order.
     pub(crate) fn look_at(&mut self, corpus: VecDeque<(u32, Inputs)>) {
-        self.corpus = corpus;
+        self.corpus = Corpus::new(corpus);
+    }
+
+    /// Whether seeds were looked at that are yet to be chosen among: paths wait for it.
+    pub(crate) fn is_looking(&self) -> bool {
+        self.corpus.is_looking()
     }
 
     pub fn count(&self) -> Fuzzed {
@@ -158,16 +166,7 @@ impl Fuzzer {
         let mut chosen = Chosen::default();
         let Some(mut mutator) = self.mutator.take() else { return chosen };
         self.give_credit(core.whole_work());
-        let begin = self.work;
-        while self.work - begin < LOOK
-            && let Some((number, inputs)) = self.corpus.pop_front()
-        {
-            match self.run(core, replayer, &inputs) {
-                Shown::Path | Shown::Long => chosen.paths.push((Some(number), inputs.clone())),
-                Shown::Nothing | Shown::New => chosen.alike.push(number),
-            }
-            mutator.keep(inputs);
-        }
+        self.look(core, replayer, mutator.as_mut(), &mut chosen);
         let begin = self.work;
         while self.work - begin < TURN {
             if let Some(inputs) = self.paths.pop() {
@@ -200,6 +199,36 @@ impl Fuzzer {
         chosen
     }
 
+    /// Runs seeds that have no paths yet, and chooses among them.
+    fn look(&mut self, core: &mut Core, replayer: &Replayer, mutator: &mut dyn Mutator, chosen: &mut Chosen) {
+        let begin = self.work;
+        while self.work - begin < LOOK
+            && let Some((number, inputs)) = self.corpus.next()
+        {
+            let (before, faults) = (self.work, self.faults.len());
+            let shown = self.run(core, replayer, &inputs);
+            let anyway = matches!(shown, Shown::Long) || self.faults.len() > faults;
+            if anyway {
+                chosen.paths.push((Some(number), inputs.clone()));
+            }
+            if !matches!(shown, Shown::Nothing) {
+                mutator.keep(inputs.clone());
+            }
+            let blocks = self.uncovered.clone();
+            self.corpus.note(Candidate { number, inputs, cost: self.work - before, blocks }, anyway);
+        }
+        if !self.corpus.is_to_choose() {
+            return;
+        }
+        let (paths, alike) = self.corpus.choose();
+        for candidate in paths {
+            // The newest are changed most.
+            mutator.keep(candidate.inputs.clone());
+            chosen.paths.push((Some(candidate.number), candidate.inputs.clone()));
+        }
+        chosen.alike = alike;
+    }
+
     /// A path has entered these blocks first.
     pub(crate) fn note_covered(&mut self, blocks: &[u32]) {
         let is_new = |block: &u32| self.seen.get(*block as usize).is_none_or(|seen| *seen == 0);
@@ -212,6 +241,7 @@ impl Fuzzer {
         let input = model(&mut core.pool, inputs);
         let (end, took) = replayer.count_blocks(core, input, MOST, &mut self.hits);
         self.work += took + RUN;
+        self.uncovered.clear();
         let entered = self.hits.drain();
         let Some((end, at)) = end else {
             entered.for_each(drop);
@@ -220,6 +250,9 @@ impl Fuzzer {
         self.seen.resize(core.coverage.len(), 0);
         let mut shown = Shown::Nothing;
         for (block, count) in entered {
+            if core.coverage[block as usize] == 0 {
+                self.uncovered.push(block);
+            }
             let (seen, bit) = (&mut self.seen[block as usize], 1 << range(count));
             if *seen & bit != 0 {
                 continue;

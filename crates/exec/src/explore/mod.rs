@@ -1,6 +1,7 @@
 //! The floor that orders the exploration: pending items and searchers ([`frontier`], [`search`]), replay ([`replay`]), and fuzzing between
 //! paths ([`fuzz`]).
 
+mod corpus;
 pub mod frontier;
 pub mod fuzz;
 pub mod replay;
