@@ -69,6 +69,9 @@ pub struct Frontier {
     hard: hard::Hard,
     /// Of the path that ran last ([`Candidate::leads_on`]).
     leads_on: bool,
+    /// The block that the path which ran last began at, if it began as a flip of a branch. A flip that it leaves to the same block is the next round of a loop,
+    /// such as one that compares a string.
+    began_at: Option<u32>,
 }
 
 impl Held {
@@ -153,6 +156,7 @@ impl Frontier {
             toward: toward::Toward::default(),
             hard: hard::Hard::default(),
             leads_on: false,
+            began_at: None,
         }
     }
 
@@ -170,7 +174,7 @@ impl Frontier {
         }
         let mut candidate = item.candidate();
         if let Some(flip) = item.flip() {
-            candidate.leads_on = self.leads_on;
+            candidate.leads_on = self.leads_on || flip.block.is_some() && flip.block == self.began_at;
             candidate.urgent = is_urgent(core, flip);
         }
         candidate.calls = toward::calls_around(core, &item);
@@ -191,6 +195,7 @@ impl Frontier {
     pub(crate) fn take(&mut self, id: ItemId) -> Option<Item> {
         let item = self.items.remove(&id)?;
         self.at_leaf.remove(&item.node());
+        self.began_at = item.flip().and_then(|flip| flip.block);
         match item {
             Item::Flip(Flip { given_up: given_up @ 1.., .. }) => self.hard.remove(given_up, id),
             _ => self.search.remove(id),

@@ -71,8 +71,11 @@ impl Distance {
         if self.stale && self.selections > REFRESH {
             self.refresh(view);
         }
-        let (distance, _, block) = *self.order.first()?;
-        Some((distance, *self.blocks.get(&block)?.items.first()?))
+        let (distance, taken, block) = *self.order.first()?;
+        let items = &self.blocks.get(&block)?.items;
+        // The oldest has the shortest way; the youngest may be the next round of a loop.
+        let id = if taken % 2 == 0 { items.first() } else { items.last() };
+        Some((distance, *id?))
     }
 }
 

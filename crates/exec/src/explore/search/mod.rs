@@ -32,7 +32,7 @@ pub struct Candidate {
     /// Its leaf in the tree of paths.
     pub node: u32,
     pub instructions: u64,
-    /// Left by the path of a seed, or by one that entered new code.
+    /// Left by the path of a seed, or by one that entered new code; or by one that began at the same block.
     pub leads_on: bool,
     /// A path that used up its batch.
     pub paused: bool,
