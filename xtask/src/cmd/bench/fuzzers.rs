@@ -21,8 +21,8 @@ use libraries::{LIBRARIES, Library};
 
 #[derive(clap::Args)]
 pub struct Args {
-    /// Seconds for ours, for libFuzzer, and for the loop of both
-    #[arg(long, default_value_t = 60)]
+    /// Seconds for ours, for libFuzzer, and for the loop of both, whose turns have a quarter each: libFuzzer takes 0 for no limit
+    #[arg(long, default_value_t = 60, value_parser = clap::value_parser!(u32).range(4..))]
     seconds: u32,
     /// Only these libraries
     #[arg(long)]
