@@ -209,7 +209,7 @@ fn seeds_of_a_large_corpus_are_chosen_by_the_code_that_they_enter() {
     let (with, without) = (seeds(&[]), seeds(&["--off", "mutants"]));
     assert_eq!(with["totals"]["paths"], without["totals"]["paths"]);
     assert!(notes(&without).contains("of 100 seeds 4 have paths of their own, 96 take the path of an earlier one"), "{without}");
-    assert!(notes(&with).contains("of 100 seeds 3 have paths of their own, 97 enter no code that others do not"), "{with}");
+    assert!(notes(&with).contains("of 100 seeds 3 have paths of their own, 97 enter no code that these do not"), "{with}");
 }
 
 /// A mutant that runs long is cut off and forgotten; what it entered is not the next one's.

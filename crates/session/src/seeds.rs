@@ -167,7 +167,7 @@ impl Seeds {
         let parts = [
             (count(SeedEnd::Ran), "have paths of their own"),
             (count(SeedEnd::Known), "take the path of an earlier one"),
-            (count(SeedEnd::Alike), "enter no code that others do not, and were only changed"),
+            (count(SeedEnd::Alike), "enter no code that these do not"),
             (count(SeedEnd::Excluded), "are excluded by what the program assumes or have a path that was given up"),
             (count(SeedEnd::Long), "run longer than others wait"),
             (count(SeedEnd::Waits), "were not run to their end"),

@@ -107,7 +107,7 @@ impl Yield {
 #[derive(Default)]
 pub(crate) struct Chosen {
     pub paths: Vec<(Option<u32>, Inputs)>,
-    /// Seeds that enter no code that others do not, by number.
+    /// Seeds that enter no code that the chosen do not, by number.
     pub alike: Vec<u32>,
 }
 
