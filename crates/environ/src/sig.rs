@@ -4,6 +4,7 @@
 
 use wryneck_exec::{Call, Cx, PathEnd, Stop, Value};
 use wryneck_expr::ExprId;
+use wryneck_ir::arith::mask;
 
 /// The type of an argument, as x86-64's C has it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -21,11 +22,6 @@ impl Ty {
             Ty::Ptr | Ty::Size => 64,
             Ty::Int => 32,
         }
-    }
-
-    /// All ones, of its width.
-    fn mask(self) -> u64 {
-        u64::MAX >> (64 - self.width())
     }
 }
 
@@ -58,7 +54,7 @@ impl<'a> Args<'a> {
     /// Argument `i` as a number, concretised if need be.
     pub fn number(&self, cx: &mut Cx<'_>, i: usize) -> Result<u64, Stop> {
         match self.call.args[i] {
-            Value::Bits(bits) => Ok(bits & self.sig[i].mask()),
+            Value::Bits(bits) => Ok(bits & mask(self.sig[i].width())),
             Value::Sym(_) => {
                 let e = self.expr(cx, i);
                 cx.concretise(Value::Sym(e), &format!("argument {} of {}", i + 1, self.call.name))

@@ -22,9 +22,9 @@ pub(super) struct Corpus {
     cheapest: FxHashMap<u32, Rc<Candidate>>,
     /// Blocks that chosen seeds enter.
     entered: FxHashSet<u32>,
-    /// Seeds that were run since the last choice, by number: whether they are chosen anyway.
-    ran: Vec<(u32, bool)>,
-    /// What these cost.
+    /// Seeds that were run since the last choice and are not chosen yet, by number.
+    ran: Vec<u32>,
+    /// What the runs since the last choice cost.
     cost: u64,
 }
 
@@ -49,7 +49,7 @@ impl Corpus {
 
     /// Whether there are runs that were not chosen among yet.
     pub fn is_looking(&self) -> bool {
-        !self.ran.is_empty()
+        self.cost > 0
     }
 
     /// Whether it is time to choose.
@@ -59,12 +59,12 @@ impl Corpus {
 
     /// It was run, and is chosen in any case, or for its blocks.
     pub fn note(&mut self, candidate: Candidate, anyway: bool) {
-        self.ran.push((candidate.number, anyway));
         self.cost += candidate.cost;
         if anyway {
             self.entered.extend(&candidate.blocks);
             return;
         }
+        self.ran.push(candidate.number);
         let candidate = Rc::new(candidate);
         for block in candidate.blocks.iter().filter(|block| !self.entered.contains(block)) {
             let kept = self.cheapest.entry(*block).or_insert_with(|| candidate.clone());
@@ -88,8 +88,8 @@ impl Corpus {
         }
         chosen.sort_by_key(|candidate| (candidate.cost, candidate.number));
         let numbers: FxHashSet<u32> = chosen.iter().map(|candidate| candidate.number).collect();
-        let others = self.ran.drain(..).filter(|(number, anyway)| !anyway && !numbers.contains(number));
-        (chosen, others.map(|(number, _)| number).collect())
+        let others = self.ran.drain(..).filter(|number| !numbers.contains(number)).collect();
+        (chosen, others)
     }
 }
 

@@ -117,8 +117,10 @@ enum Shown {
     /// It took too long.
     Long,
     New,
-    /// A block that no path has entered, or a fault.
+    /// A block that no path has entered.
     Path,
+    /// A fault at a new place.
+    Fault,
 }
 
 impl Fuzzer {
@@ -183,11 +185,11 @@ impl Fuzzer {
             let shown = self.run(core, replayer, &inputs);
             let took = self.work - before;
             self.credit = self.credit.saturating_sub(took);
-            self.mutants.note(matches!(shown, Shown::Path), took);
+            self.mutants.note(matches!(shown, Shown::Path | Shown::Fault), took);
             match shown {
                 Shown::Nothing | Shown::Long => continue,
                 Shown::New => {}
-                Shown::Path => {
+                Shown::Path | Shown::Fault => {
                     self.count.seeds += 1;
                     chosen.paths.push((None, inputs.clone()));
                 }
@@ -205,9 +207,9 @@ impl Fuzzer {
         while self.work - begin < LOOK
             && let Some((number, inputs)) = self.corpus.next()
         {
-            let (before, faults) = (self.work, self.faults.len());
+            let before = self.work;
             let shown = self.run(core, replayer, &inputs);
-            let anyway = matches!(shown, Shown::Long) || self.faults.len() > faults;
+            let anyway = matches!(shown, Shown::Long | Shown::Fault);
             if anyway {
                 chosen.paths.push((Some(number), inputs.clone()));
             }
@@ -262,7 +264,7 @@ impl Fuzzer {
             shown = if is_first || matches!(shown, Shown::Path) { Shown::Path } else { Shown::New };
         }
         match end {
-            PathEnd::Fault(fault) if self.faults.insert((at, fault.kind.id())) => Shown::Path,
+            PathEnd::Fault(fault) if self.faults.insert((at, fault.kind.id())) => Shown::Fault,
             _ => shown,
         }
     }

@@ -228,7 +228,7 @@ fn give(cx: &mut Cx<'_>, site: &Site<'_>, values: &[Value]) {
         let width = (site.ret_width - 64 * i).min(64);
         let value = match values.get(i as usize) {
             Some(Value::Sym(e)) => Value::Sym(arith::fit(&mut cx.core.pool, *e, width)),
-            Some(Value::Bits(bits)) => Value::Bits(bits & u64::MAX >> (64 - width)),
+            Some(Value::Bits(bits)) => Value::Bits(bits & ir::arith::mask(width)),
             None => Value::Bits(0),
         };
         put_result(cx, site.dst, i, value);

@@ -195,7 +195,6 @@ impl Frontier {
     pub(crate) fn take(&mut self, id: ItemId) -> Option<Item> {
         let item = self.items.remove(&id)?;
         self.at_leaf.remove(&item.node());
-        self.began_at = item.flip().and_then(|flip| flip.block);
         match item {
             Item::Flip(Flip { given_up: given_up @ 1.., .. }) => self.hard.remove(given_up, id),
             _ => self.search.remove(id),
@@ -252,7 +251,9 @@ impl Frontier {
     /// What to run next: a path that has reached a goal, a seed's, a hard flip that is due, or what is selected. `root` is where all paths begin.
     pub(crate) fn next(&mut self, core: &mut Core, root: &mut State) -> Option<ItemId> {
         let first = self.next_reached(core).or_else(|| self.next_of_seed(core)).or_else(|| self.next_hard_due(core));
-        first.or_else(|| self.select(core, root)).or_else(|| self.next_hard())
+        let next = first.or_else(|| self.select(core, root)).or_else(|| self.next_hard());
+        self.began_at = next.and_then(|id| self.items.get(&id)?.flip()?.block);
+        next
     }
 
     /// Drops every item on an alternative of this decision.
