@@ -2,7 +2,7 @@
 //!
 //! Technique: binary search between a bound known from the expression's interval and the value under a model, each step one query, each
 //! satisfiable answer moving the end to the value its model gives. An expression over one independent byte is
-//! read off a table instead, and the values of one over two bytes are searched once.
+//! read off a table instead, the values of one over two bytes are searched once, and what is left of a hash by its bits alone is asked first.
 //! The value under the model is often the only one, so whether there is a better one is asked before the values between are halved.
 //! Bounds are exact, so they do not depend on models or caches. Each query halves the values between, so there are at most two per bit; a
 //! model that does not satisfy what was asked ends the search as [`Why::BrokenModel`], and the caller's stop ends it between queries.
@@ -13,12 +13,12 @@ use crate::budget::Budget;
 use crate::path::PathCondition;
 use crate::query::Query;
 use crate::solver::Solver;
-use crate::stage::{independence, search};
+use crate::stage::{abstraction, independence, search};
 use crate::tables::Tables;
 
 /// Which end of the range.
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum End {
+pub(crate) enum End {
     Min,
     Max,
 }
@@ -96,6 +96,9 @@ impl Solver {
         if !(lo..=hi).contains(&best) {
             return Err(Why::BrokenModel);
         }
+        if best != bound && self.config.abstraction && !budget.again {
+            bound = self.bound_by_abstraction(pool, Query::new(pc, e, base, budget), bound, best, end);
+        }
         // The bound itself is tried first: it is the answer more often than anything between.
         let mut probe = bound;
         for step in 0..=2 * width + 2 {
@@ -147,6 +150,15 @@ impl Solver {
             };
         }
         Err(Why::BrokenModel)
+    }
+
+    /// For a number made of hashes: what is left of its range, which ends at `best`, whatever the hashes are; or `bound` itself.
+    fn bound_by_abstraction(&mut self, pool: &mut Pool, mut query: Query<'_>, bound: u64, best: u64, end: End) -> u64 {
+        if self.config.substitution {
+            query.goal = self.replaced.form(pool, query.pc, query.goal);
+        }
+        independence::run(self, pool, &mut query);
+        abstraction::bound(self, pool, &query, bound, best, end).unwrap_or(bound)
     }
 
     /// For a query whose goal is a number over few bytes: the best of its values under all models of what constrains them.

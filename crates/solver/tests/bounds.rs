@@ -2,8 +2,8 @@
 
 mod common;
 
-use common::{Random, assignments, random_expr, satisfies, symbols};
-use wryneck_expr::{Evaluator, Model, Pool};
+use common::{Random, assignments, hash, random_expr, satisfies, symbols};
+use wryneck_expr::{Evaluator, Model, Op, Pool};
 use wryneck_solver::{Budget, Config, PathCondition, Solver, Why};
 
 #[test]
@@ -39,6 +39,38 @@ fn bounds_agree_with_brute_force() {
             let limit = pool.bits(width, max);
             let cond = pool.ult(e, limit);
             assert_eq!(solver.must_hold(&mut pool, &pc, cond, &base, &budget), Ok(values.iter().all(|&v| v < max)));
+        }
+    }
+}
+
+/// Slots of a hash table: what contradicts each other whatever the hash is, and what does because of what it is.
+#[test]
+fn bounds_of_hashes_agree_with_brute_force() {
+    for (seed, abstraction) in (0..40).flat_map(|seed| [(seed, true), (seed, false)]) {
+        let mut random = Random(seed);
+        let mut pool = Pool::new();
+        let ids = symbols(&mut pool, &[3, 4, 3]);
+        let hash = hash(&mut pool, &ids);
+        let mut solver = Solver::new(Config { abstraction, ..Config::default() }).unwrap();
+        let mut pc = PathCondition::new();
+        let mut left = assignments(&pool, &ids);
+        let mut evaluator = Evaluator::new();
+        for _ in 0..12 {
+            let low = 1 + random.below(4) as u32;
+            let (slot, value) = (pool.extract(hash, random.below(2) as u32, low), pool.bits(low, random.next()));
+            let equal = pool.eq(slot, value);
+            let cond = random.pick(&[pool.not(equal), pool.ule(slot, value), pool.ult(value, slot)]);
+            if left.iter().any(|model| evaluator.holds(&pool, cond, model)) {
+                left.retain(|model| evaluator.holds(&pool, cond, model));
+                solver.push(&pool, &mut pc, cond);
+            }
+            let slot = pool.extract(hash, 0, 5);
+            let (wide, size) = (pool.zext(slot, 64), pool.bits(64, random.pick(&[1, 8])));
+            let offset = pool.binary(Op::Mul, wide, size);
+            let values: Vec<u64> = left.iter().map(|model| evaluator.eval(&pool, offset, model)).collect();
+            let base = left[random.below(left.len() as u64) as usize].clone();
+            let range = solver.range(&mut pool, &pc, offset, &base, &Budget::default());
+            assert_eq!(range, Ok((*values.iter().min().unwrap(), *values.iter().max().unwrap())), "seed {seed}, abstraction {abstraction}");
         }
     }
 }

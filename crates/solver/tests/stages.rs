@@ -3,7 +3,7 @@
 
 mod common;
 
-use common::{Random, assignments, needs, random_expr, satisfies, symbols};
+use common::{Random, assignments, hash, needs, random_expr, satisfies, symbols};
 use wryneck_expr::{Evaluator, ExprId, Model, Op, Pool, SymId};
 use wryneck_solver::backend::{self, Verdict};
 use wryneck_solver::{Answer, Budget, Config, PathCondition, RemapMemo, Seen, Solver, Why};
@@ -75,20 +75,6 @@ fn core_is_right(pool: &Pool, models: &[Model], pc: &PathCondition, cond: ExprId
     all.push(cond);
     let mut evaluator = Evaluator::new();
     core.is_sorted() && !models.iter().any(|model| satisfies(&mut evaluator, pool, &all, model))
-}
-
-/// A hash of these symbols, of 32 bits.
-fn hash(pool: &mut Pool, symbols: &[SymId]) -> ExprId {
-    let mut lanes = [pool.bits(32, 0x9e37_79b9), pool.bits(32, 0x85eb_ca6b)];
-    for round in 0..16 {
-        let symbol = pool.sym(symbols[round % symbols.len()]);
-        let byte = pool.zext(symbol, 32);
-        let sum = pool.binary(Op::Add, lanes[1], byte);
-        let (high, low) = (pool.extract(lanes[0], 20, 12), pool.extract(lanes[0], 0, 20));
-        let turned = pool.concat(low, high);
-        lanes = [pool.binary(Op::Xor, turned, sum), pool.binary(Op::Add, sum, lanes[0])];
-    }
-    pool.binary(Op::Xor, lanes[0], lanes[1])
 }
 
 fn random_conditions(pool: &mut Pool, random: &mut Random, ids: &[SymId], count: usize) -> Vec<ExprId> {

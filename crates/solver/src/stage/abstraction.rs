@@ -4,16 +4,18 @@
 //! So the topmost sums and exclusive ors of two symbolic numbers are replaced by symbols (Kroening and Strichman, "Decision
 //! Procedures", 2nd edition, section 6.3, abstracts the costly operators of bit-vector formulas likewise). What is unsatisfiable then is so with the
 //! hash itself; otherwise the next stage goes on. Never says that there is a model. Cost: the conditions above the hashes, and a small SAT instance.
+//! Bounds of numbers are read off likewise: a value that no hash gives is none.
 use wryneck_expr::subst::Substitution;
 use wryneck_expr::visit::top_down;
-use wryneck_expr::{ExprId, Pool};
+use wryneck_expr::{ExprId, Model, Pool};
 
 use crate::answer::Answer;
 use crate::backend::bitblast::Bitblast;
 use crate::backend::{Backend, Verdict};
+use crate::bounds::End;
 use crate::budget::Budget;
 use crate::config::Config;
-use crate::query::Query;
+use crate::query::{Item, Query};
 use crate::solver::Solver;
 use crate::stage::costly::{cheap, is_mixed};
 
@@ -44,33 +46,89 @@ impl Abstraction {
     }
 }
 
+/// A goal, and what the slice says about its hashes, with symbols for hashes.
+struct Abstract {
+    goal: ExprId,
+    /// Without products: those would be as costly as in the SAT solver's own instance.
+    told: Vec<ExprId>,
+    /// What each of them is in the slice.
+    items: Vec<Item>,
+    budget: Budget,
+}
+
+impl Abstract {
+    /// `None`: the goal has no hash, or is costly without it, too.
+    fn of(pool: &mut Pool, query: &Query<'_>) -> Option<Abstract> {
+        if !query.costly(pool).hash {
+            return None;
+        }
+        let mut substitution = Substitution::new();
+        for cut in hashes(pool, &query.assertions())? {
+            let symbol = pool.symbol(NAME, cut.index() as u32, pool.width(cut));
+            let to = pool.sym(symbol);
+            substitution.replace(cut, to);
+        }
+        let goal = substitution.apply(pool, query.goal);
+        if !cheap(pool, &[goal]).contains(&goal) {
+            return None;
+        }
+        let of_goal: Vec<_> = pool.support(goal).iter().filter(|symbol| pool.sym_info(**symbol).name.starts_with(NAME)).copied().collect();
+        let of_slice: Vec<_> = query.slice.iter().map(|item| (*item, substitution.apply(pool, item.form))).collect();
+        let is_told = |form: ExprId| pool.support(form).iter().any(|symbol| of_goal.binary_search(symbol).is_ok());
+        let told: Vec<_> = of_slice.into_iter().filter(|(_, form)| is_told(*form)).collect();
+        let cheap = cheap(pool, &told.iter().map(|(_, form)| *form).collect::<Vec<_>>());
+        let (items, told) = told.into_iter().filter(|(_, form)| cheap.contains(form)).unzip();
+        let budget = Budget { conflicts: query.budget.conflicts.min(MOST_CONFLICTS), ..query.budget.clone() };
+        Some(Abstract { goal, told, items, budget })
+    }
+
+    /// Asks for this together with what is told.
+    fn check(&self, solver: &mut Solver, pool: &Pool, cond: ExprId) -> Verdict {
+        let forms: Vec<_> = std::iter::once(cond).chain(self.told.iter().copied()).collect();
+        solver.abstraction.0.check(pool, &forms, &self.budget)
+    }
+}
+
 pub(crate) fn run(solver: &mut Solver, pool: &mut Pool, query: &mut Query<'_>) -> Option<Answer> {
-    if !query.costly(pool).hash {
-        return None;
-    }
-    let mut substitution = Substitution::new();
-    for cut in hashes(pool, &query.assertions())? {
-        let symbol = pool.symbol(NAME, cut.index() as u32, pool.width(cut));
-        let to = pool.sym(symbol);
-        substitution.replace(cut, to);
-    }
-    let goal = substitution.apply(pool, query.goal);
-    // Where products are left, the instance would be as costly as the SAT solver's.
-    if !cheap(pool, &[goal]).contains(&goal) {
-        return None;
-    }
-    let of_goal: Vec<_> = pool.support(goal).iter().filter(|symbol| pool.sym_info(**symbol).name.starts_with(NAME)).copied().collect();
-    let of_slice: Vec<_> = query.slice.iter().map(|item| (*item, substitution.apply(pool, item.form))).collect();
-    let told = |form: ExprId| pool.support(form).iter().any(|symbol| of_goal.binary_search(symbol).is_ok());
-    let told: Vec<_> = of_slice.into_iter().filter(|(_, form)| told(*form)).collect();
-    let cheap = cheap(pool, &told.iter().map(|(_, form)| *form).collect::<Vec<_>>());
-    let (items, of_slice): (Vec<_>, Vec<_>) = told.into_iter().filter(|(_, form)| cheap.contains(form)).unzip();
-    let forms: Vec<_> = std::iter::once(goal).chain(of_slice).collect();
-    let short = Budget { conflicts: query.budget.conflicts.min(MOST_CONFLICTS), ..query.budget.clone() };
-    match solver.abstraction.0.check(pool, &forms, &short) {
-        Verdict::Unsat(used) => Some(query.unsat(pool, used.into_iter().filter_map(|at| items.get(at.checked_sub(1)?).copied()))),
+    let all = Abstract::of(pool, query)?;
+    match all.check(solver, pool, all.goal) {
+        Verdict::Unsat(used) => Some(query.unsat(pool, used.into_iter().filter_map(|at| all.items.get(at.checked_sub(1)?).copied()))),
         Verdict::Sat(_) | Verdict::Unknown(_) => None,
     }
+}
+
+/// A bound of `query.goal`, a number that the slice of the query constrains: its best value, whatever the hashes are. No value is beyond `bound`, and
+/// `best` is one. A free slot of a hashed table is found so in a few small instances, not in as many queries. `None`: there is no hash.
+pub(crate) fn bound(solver: &mut Solver, pool: &mut Pool, query: &Query<'_>, mut bound: u64, mut best: u64, end: End) -> Option<u64> {
+    let all = Abstract::of(pool, query)?;
+    let width = pool.width(all.goal);
+    let mut probe = bound;
+    while bound != best {
+        let limit = pool.bits(width, probe);
+        let cond = match end {
+            End::Min => pool.ule(all.goal, limit),
+            End::Max => pool.ule(limit, all.goal),
+        };
+        match all.check(solver, pool, cond) {
+            Verdict::Sat(values) => {
+                let found = solver.evaluator.eval(pool, all.goal, &Model::empty().with(&values));
+                let kept = match end {
+                    End::Min => bound <= found && found <= probe,
+                    End::Max => probe <= found && found <= bound,
+                };
+                best = if kept { found } else { return None };
+            }
+            Verdict::Unsat(_) if probe == best => return None,
+            Verdict::Unsat(_) => bound = if end == End::Min { probe + 1 } else { probe - 1 },
+            // What is refuted so far stays so.
+            Verdict::Unknown(_) => break,
+        }
+        probe = match end {
+            End::Min => bound + (best - bound) / 2,
+            End::Max => bound - (bound - best) / 2,
+        };
+    }
+    Some(bound)
 }
 
 /// The topmost sums and exclusive ors of two symbolic numbers below these. `None`: there are too many nodes above them.

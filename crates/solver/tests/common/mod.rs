@@ -135,3 +135,17 @@ pub fn needs(program: &str) {
     let run = std::process::Command::new(program).arg("--version").output();
     assert!(run.is_ok(), "`{program}` is not installed: ./test installs it");
 }
+
+/// A hash of these symbols, of 32 bits.
+pub fn hash(pool: &mut Pool, symbols: &[SymId]) -> ExprId {
+    let mut lanes = [pool.bits(32, 0x9e37_79b9), pool.bits(32, 0x85eb_ca6b)];
+    for round in 0..16 {
+        let symbol = pool.sym(symbols[round % symbols.len()]);
+        let byte = pool.zext(symbol, 32);
+        let sum = pool.binary(Op::Add, lanes[1], byte);
+        let (high, low) = (pool.extract(lanes[0], 20, 12), pool.extract(lanes[0], 0, 20));
+        let turned = pool.concat(low, high);
+        lanes = [pool.binary(Op::Xor, turned, sum), pool.binary(Op::Add, sum, lanes[0])];
+    }
+    pool.binary(Op::Xor, lanes[0], lanes[1])
+}
