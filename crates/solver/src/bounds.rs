@@ -96,16 +96,19 @@ impl Solver {
         if !(lo..=hi).contains(&best) {
             return Err(Why::BrokenModel);
         }
+        let given = bound;
         if best != bound && self.config.abstraction && !budget.again {
             bound = self.bound_by_abstraction(pool, Query::new(pc, e, base, budget), bound, best, end);
         }
+        // Whether the bound of an interval is a value is told cheaply; a bound without the hashes is not refuted cheaply.
+        let search_at = u32::from(bound == given);
         // The bound itself is tried first: it is the answer more often than anything between.
         let mut probe = bound;
         for step in 0..=2 * width + 2 {
             if best == bound {
                 return Ok((best, model));
             }
-            if step == 1
+            if step == search_at
                 && self.config.search
                 && let Some(found) = self.end_by_search(pool, Query::new(pc, e, &model, budget), end)
             {
