@@ -23,6 +23,67 @@ pub(crate) enum End {
     Max,
 }
 
+/// A binary search for one end of a number's range.
+pub(crate) struct Halving {
+    pub(crate) end: End,
+    /// No value is beyond it.
+    pub(crate) bound: u64,
+    /// A value.
+    pub(crate) best: u64,
+}
+
+impl Halving {
+    pub(crate) fn is_done(&self) -> bool {
+        self.bound == self.best
+    }
+
+    /// Is the number `e` as good as `probe`, or better?
+    pub(crate) fn asks(&self, pool: &mut Pool, e: ExprId, probe: u64) -> ExprId {
+        let limit = pool.bits(pool.width(e), probe);
+        match self.end {
+            End::Min => pool.ule(e, limit),
+            End::Max => pool.ule(limit, e),
+        }
+    }
+
+    /// `value` is as good as `probe`. False: it is not, or it is beyond the bound, so the model that gave it is broken.
+    pub(crate) fn found(&mut self, value: u64, probe: u64) -> bool {
+        self.best = value;
+        match self.end {
+            End::Min => self.bound <= value && value <= probe,
+            End::Max => probe <= value && value <= self.bound,
+        }
+    }
+
+    /// No value is as good as `probe`. False: `best` is, so its model is broken.
+    pub(crate) fn refuted(&mut self, probe: u64) -> bool {
+        if probe == self.best {
+            return false;
+        }
+        self.bound = match self.end {
+            End::Min => probe + 1,
+            End::Max => probe - 1,
+        };
+        true
+    }
+
+    /// What to ask next: the value in the middle.
+    pub(crate) fn middle(&self) -> u64 {
+        match self.end {
+            End::Min => self.bound + (self.best - self.bound) / 2,
+            End::Max => self.bound - (self.bound - self.best) / 2,
+        }
+    }
+
+    /// The value that is just better than the best one; while there is room for one.
+    fn next(&self) -> u64 {
+        match self.end {
+            End::Min => self.best - 1,
+            End::Max => self.best + 1,
+        }
+    }
+}
+
 impl Solver {
     /// Does `cond` (1 bit) hold under every model of the path condition?
     pub fn must_hold(&mut self, pool: &mut Pool, pc: &PathCondition, cond: ExprId, base: &Model, budget: &Budget) -> Result<bool, Why> {
@@ -87,91 +148,61 @@ impl Solver {
         }
         let width = pool.width(e);
         let (lo, hi) = pool.interval(e);
-        let mut bound = match end {
-            End::Min => lo,
-            End::Max => hi,
-        };
-        let mut best = self.evaluator.eval(pool, e, base);
+        let best = self.evaluator.eval(pool, e, base);
         let mut model = base.clone();
         if !(lo..=hi).contains(&best) {
             return Err(Why::BrokenModel);
         }
-        let given = bound;
-        if best != bound && self.config.abstraction && !budget.again {
-            bound = self.bound_by_abstraction(pool, Query::new(pc, e, base, budget), bound, best, end);
+        let bound = if end == End::Min { lo } else { hi };
+        let mut halving = Halving { end, bound, best };
+        let number = if self.config.substitution { self.replaced.form(pool, pc, e) } else { e };
+        let is_searched = self.config.search && search::may_have_best(pool, number);
+        if self.config.abstraction && !is_searched && !budget.again {
+            self.abstract_hashes(pool, Query::new(pc, number, base, budget), &mut halving);
         }
-        // Whether the bound of an interval is a value is told cheaply; a bound without the hashes is not refuted cheaply.
-        let search_at = u32::from(bound == given);
         // The bound itself is tried first: it is the answer more often than anything between.
-        let mut probe = bound;
+        let mut probe = halving.bound;
         for step in 0..=2 * width + 2 {
-            if best == bound {
-                return Ok((best, model));
+            if halving.is_done() {
+                return Ok((halving.best, model));
             }
-            if step == search_at
-                && self.config.search
-                && let Some(found) = self.end_by_search(pool, Query::new(pc, e, &model, budget), end)
+            if step == 1
+                && is_searched
+                && let Some(found) = self.end_by_search(pool, Query::new(pc, number, &model, budget), end)
             {
                 return Ok(found);
             }
             if budget.stop.asked() {
                 return Err(Why::Stopped);
             }
-            let limit = pool.bits(width, probe);
-            let cond = match end {
-                End::Min => pool.ule(e, limit),
-                End::Max => pool.ule(limit, e),
-            };
-            match self.check(pool, pc, cond, &model, budget) {
+            let cond = halving.asks(pool, e, probe);
+            let kept = match self.check(pool, pc, cond, &model, budget) {
                 Answer::Sat(found) => {
-                    best = self.evaluator.eval(pool, e, &found);
+                    let value = self.evaluator.eval(pool, e, &found);
                     model = found;
-                    let kept = match end {
-                        End::Min => bound <= best && best <= probe,
-                        End::Max => probe <= best && best <= bound,
-                    };
-                    if !kept {
-                        return Err(Why::BrokenModel);
-                    }
+                    halving.found(value, probe)
                 }
-                // The model given satisfies the path condition, but its value is out of bounds: it does not.
-                Answer::Unsat(_) if probe == best => return Err(Why::BrokenModel),
-                Answer::Unsat(_) => {
-                    bound = match end {
-                        End::Min => probe + 1,
-                        End::Max => probe - 1,
-                    }
-                }
+                Answer::Unsat(_) => halving.refuted(probe),
                 Answer::Unknown(why) => return Err(why),
-            }
-            probe = match end {
-                _ if bound == best => best,
-                End::Min if step == 0 => best - 1,
-                End::Max if step == 0 => best + 1,
-                End::Min => bound + (best - bound) / 2,
-                End::Max => bound - (bound - best) / 2,
             };
+            if !kept {
+                return Err(Why::BrokenModel);
+            }
+            probe = if step == 0 && !halving.is_done() { halving.next() } else { halving.middle() };
         }
         Err(Why::BrokenModel)
     }
 
-    /// For a number made of hashes: what is left of its range, which ends at `best`, whatever the hashes are; or `bound` itself.
-    fn bound_by_abstraction(&mut self, pool: &mut Pool, mut query: Query<'_>, bound: u64, best: u64, end: End) -> u64 {
-        if self.config.substitution {
-            query.goal = self.replaced.form(pool, query.pc, query.goal);
+    /// For a number made of hashes: moves the bound to what is left whatever the hashes are.
+    fn abstract_hashes(&mut self, pool: &mut Pool, mut query: Query<'_>, halving: &mut Halving) {
+        if query.costly(pool).hash {
+            independence::run(self, pool, &mut query);
+            abstraction::bound(self, pool, &query, halving);
         }
-        independence::run(self, pool, &mut query);
-        abstraction::bound(self, pool, &query, bound, best, end).unwrap_or(bound)
     }
 
-    /// For a query whose goal is a number over few bytes: the best of its values under all models of what constrains them.
+    /// For a number over few bytes: the best of its values under all models of what constrains them.
     fn end_by_search(&mut self, pool: &mut Pool, mut query: Query<'_>, end: End) -> Option<(u64, Model)> {
-        if self.config.substitution {
-            query.goal = self.replaced.form(pool, query.pc, query.goal);
-        }
-        if !search::may_have_best(pool, query.goal) {
-            return None;
-        }
         independence::run(self, pool, &mut query);
         let better = match end {
             End::Min => |a, b| a < b,

@@ -12,7 +12,7 @@ use wryneck_expr::{ExprId, Model, Pool};
 use crate::answer::Answer;
 use crate::backend::bitblast::Bitblast;
 use crate::backend::{Backend, Verdict};
-use crate::bounds::End;
+use crate::bounds::Halving;
 use crate::budget::Budget;
 use crate::config::Config;
 use crate::query::{Item, Query};
@@ -97,38 +97,27 @@ pub(crate) fn run(solver: &mut Solver, pool: &mut Pool, query: &mut Query<'_>) -
     }
 }
 
-/// A bound of `query.goal`, a number that the slice of the query constrains: its best value, whatever the hashes are. No value is beyond `bound`, and
-/// `best` is one. A free slot of a hashed table is found so in a few small instances, not in as many queries. `None`: there is no hash.
-pub(crate) fn bound(solver: &mut Solver, pool: &mut Pool, query: &Query<'_>, mut bound: u64, mut best: u64, end: End) -> Option<u64> {
-    let all = Abstract::of(pool, query)?;
-    let width = pool.width(all.goal);
-    let mut probe = bound;
-    while bound != best {
-        let limit = pool.bits(width, probe);
-        let cond = match end {
-            End::Min => pool.ule(all.goal, limit),
-            End::Max => pool.ule(limit, all.goal),
+/// Moves the bound of `query.goal`, a number that the slice of the query constrains, to its best value whatever the hashes are; nothing where there is no
+/// hash. A free slot of a hashed table is found so in a few small instances, not in as many queries.
+pub(crate) fn bound(solver: &mut Solver, pool: &mut Pool, query: &Query<'_>, halving: &mut Halving) {
+    let Some(all) = Abstract::of(pool, query) else { return };
+    // `best` moves to values that the abstraction has; the number may not have them.
+    let mut inner = Halving { ..*halving };
+    let mut probe = inner.bound;
+    while !inner.is_done() {
+        let cond = inner.asks(pool, all.goal, probe);
+        let kept = match all.check(solver, pool, cond) {
+            Verdict::Sat(values) => inner.found(solver.evaluator.eval(pool, all.goal, &Model::empty().with(&values)), probe),
+            Verdict::Unsat(_) => inner.refuted(probe),
+            Verdict::Unknown(_) => false,
         };
-        match all.check(solver, pool, cond) {
-            Verdict::Sat(values) => {
-                let found = solver.evaluator.eval(pool, all.goal, &Model::empty().with(&values));
-                let kept = match end {
-                    End::Min => bound <= found && found <= probe,
-                    End::Max => probe <= found && found <= bound,
-                };
-                best = if kept { found } else { return None };
-            }
-            Verdict::Unsat(_) if probe == best => return None,
-            Verdict::Unsat(_) => bound = if end == End::Min { probe + 1 } else { probe - 1 },
-            // What is refuted so far stays so.
-            Verdict::Unknown(_) => break,
+        if !kept {
+            break;
         }
-        probe = match end {
-            End::Min => bound + (best - bound) / 2,
-            End::Max => bound - (bound - best) / 2,
-        };
+        probe = inner.middle();
     }
-    Some(bound)
+    // What is refuted stays so, whatever ended the search.
+    halving.bound = inner.bound;
 }
 
 /// The topmost sums and exclusive ors of two symbolic numbers below these. `None`: there are too many nodes above them.
