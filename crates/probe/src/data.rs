@@ -5,9 +5,9 @@ use std::hash::{Hash, Hasher};
 use std::rc::Rc;
 
 use rustc_hash::FxHashMap;
-use wryneck_exec::ground::memory::pvec::PVec;
 use wryneck_exec::{CodePos, Exit, PathData};
 use wryneck_expr::{ExprId, Remap, SymId};
+use wryneck_solver::PVec;
 
 use crate::grade::Verdict;
 

@@ -6,7 +6,8 @@
 //! intersection of the truth tables of the conditions over it alone. Wider symbols remember the value an equality gives them.
 //!
 //! Invariants: two constraints are in one group exactly if symbols link them; a group's symbols are those of its constraints; a symbol's
-//! domain is exact if its group has no other symbol. Cost: clone, four words; push, a few trie steps and a copy of the group if shared.
+//! domain is exact if its group has no other symbol. Cost: clone, four words; push, a few trie steps and, if shared, a copy of the group's last
+//! constraints.
 use std::ops::Range;
 use std::rc::Rc;
 
@@ -14,6 +15,7 @@ use rustc_hash::{FxHashMap, FxHashSet};
 use wryneck_expr::{ExprId, Kind, Pool, Remap, SymId};
 
 use crate::domain::Domain;
+use crate::pvec::{PVec, PVecMemo};
 use crate::tables::Tables;
 use crate::trie::{Trie, TrieMemo};
 
@@ -43,36 +45,36 @@ enum Values {
     Wide(Option<u64>),
 }
 
-/// Constraints that share symbols, transitively, with their indices, ascending; and their symbols, ascending.
-#[derive(Clone, Default, Debug, PartialEq, Eq)]
+/// Constraints that share symbols, transitively, and these symbols, ascending. Parsers have thousands of constraints in one group, and a path that forks at
+/// each of them: so a copy shares them.
+#[derive(Clone, Default)]
 pub(crate) struct Group {
-    pub(crate) symbols: Vec<SymId>,
-    pub(crate) indices: Vec<u32>,
-    pub(crate) constraints: Vec<ExprId>,
+    pub(crate) symbols: Rc<Vec<SymId>>,
+    constraints: PVec<Indexed>,
 }
+
+/// A constraint with its index; by the latter they are in order.
+type Indexed = (u32, ExprId);
 
 impl Group {
     /// Indices and constraints, in order.
-    pub(crate) fn iter(&self) -> impl Iterator<Item = (u32, ExprId)> {
-        self.indices.iter().copied().zip(self.constraints.iter().copied())
+    pub(crate) fn iter(&self) -> impl Iterator<Item = Indexed> {
+        self.constraints.iter().copied()
     }
 
     fn absorb(&mut self, other: &Group) {
-        let mut both: Vec<(u32, ExprId)> = self.iter().chain(other.iter()).collect();
+        let mut both: Vec<Indexed> = self.iter().chain(other.iter()).collect();
         both.sort_unstable();
-        (self.indices, self.constraints) = both.into_iter().unzip();
+        self.constraints = both.into_iter().collect();
         self.add_symbols(&other.symbols);
     }
 
     fn add_symbols(&mut self, more: &[SymId]) {
-        let before = self.symbols.len();
-        for symbol in more {
-            if self.symbols[..before].binary_search(symbol).is_err() {
-                self.symbols.push(*symbol);
-            }
-        }
-        if self.symbols.len() > before {
-            self.symbols.sort_unstable();
+        let new: Vec<SymId> = more.iter().copied().filter(|symbol| self.symbols.binary_search(symbol).is_err()).collect();
+        if !new.is_empty() {
+            let symbols = Rc::make_mut(&mut self.symbols);
+            symbols.extend(new);
+            symbols.sort_unstable();
         }
     }
 }
@@ -108,8 +110,7 @@ impl PathCondition {
         }
         let group = Rc::make_mut(self.groups.slot(key).get_or_insert_with(Rc::default));
         group.add_symbols(support);
-        group.indices.push(index);
-        group.constraints.push(cond);
+        group.constraints.push((index, cond));
         if let &[symbol] = support
             && let Some(known) = self.symbols.slot(symbol.0)
         {
@@ -126,7 +127,7 @@ impl PathCondition {
         let largest = keys.iter().copied().max_by_key(size)?;
         for key in keys.into_iter().filter(|&key| key != largest) {
             let Some(joined) = self.groups.slot(key).take() else { continue };
-            for &symbol in &joined.symbols {
+            for &symbol in &*joined.symbols {
                 let slot = self.symbols.slot(symbol.0);
                 slot.get_or_insert_with(|| Symbol { group: largest, values: Values::of(pool, symbol) }).group = largest;
             }
@@ -156,7 +157,7 @@ impl PathCondition {
         all
     }
 
-    /// Is this very condition one of the constraints? Cost: the size of its group, four bytes at a time.
+    /// Is this very condition one of the constraints? Cost: the size of its group.
     pub fn contains(&self, pool: &Pool, cond: ExprId) -> bool {
         self.index_of(pool, cond).is_some()
     }
@@ -167,8 +168,7 @@ impl PathCondition {
             return (0..self.len).find(|&index| self.constraints.get(index) == Some(&cond));
         };
         let group = self.group_of(first)?;
-        let at = group.constraints.iter().position(|&constraint| constraint == cond)?;
-        Some(group.indices[at])
+        group.constraints.iter().find(|(_, constraint)| *constraint == cond).map(|(index, _)| *index)
     }
 
     /// A hash of the constraints in order, by structure: equal in every pool and run.
@@ -197,7 +197,7 @@ impl PathCondition {
     /// The independent groups: their symbols and the indices of their constraints, ascending; ordered by no particular symbol.
     pub fn groups(&self) -> Vec<(Vec<SymId>, Vec<u32>)> {
         let mut all = Vec::new();
-        self.groups.for_each(&mut |_, group| all.push((group.symbols.clone(), group.indices.clone())));
+        self.groups.for_each(&mut |_, group| all.push((group.symbols.to_vec(), group.iter().map(|(index, _)| index).collect())));
         all
     }
 
@@ -216,11 +216,11 @@ impl PathCondition {
     pub fn remap(&mut self, remap: &Remap, memo: &mut RemapMemo) {
         let new = |e: ExprId| remap.get(e).expect("every constraint was a root of the compaction");
         self.constraints.map(&mut memo.constraints, &mut |&e| new(e));
-        let groups = &mut memo.groups;
+        let (groups, chunks) = (&mut memo.groups, &mut memo.chunks);
         self.groups.map(&mut memo.tries, &mut |group| {
             let [_, replaced] = groups.entry(Rc::as_ptr(group)).or_insert_with(|| {
                 let mut copy = Group::clone(group);
-                copy.constraints.iter_mut().for_each(|e| *e = new(*e));
+                copy.constraints.map(chunks, |&(index, constraint)| (index, new(constraint)));
                 [group.clone(), Rc::new(copy)]
             });
             replaced.clone()
@@ -244,6 +244,7 @@ pub struct RemapMemo {
     constraints: TrieMemo<ExprId>,
     tries: TrieMemo<Rc<Group>>,
     groups: FxHashMap<*const Group, [Rc<Group>; 2]>,
+    chunks: PVecMemo<Indexed>,
 }
 
 impl Values {

@@ -5,7 +5,7 @@ use std::rc::Rc;
 
 use rustc_hash::FxHashSet;
 use wryneck_expr::{Model, Pool};
-use wryneck_solver::{Answer, Budget, Solver, Why};
+use wryneck_solver::{Answer, Budget, PVec, Solver, Why};
 
 use crate::explore::Exploration;
 use crate::explore::frontier::{Frontier, Held, Item, SeedEnd};
@@ -15,7 +15,6 @@ use crate::explore::search::Searcher;
 use crate::ground::config::Config;
 use crate::ground::image::Image;
 use crate::ground::memory::STACK_TOP;
-use crate::ground::memory::pvec::PVec;
 use crate::ground::path_end::{Limit, PathEnd};
 use crate::ground::prefix::{Decision, PrefixId};
 use crate::ground::sharing::Visited;

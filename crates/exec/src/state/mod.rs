@@ -17,11 +17,10 @@ use std::rc::Rc;
 
 use rustc_hash::FxHasher;
 use wryneck_expr::{ExprId, Model, Pool, Remap, SymId};
-use wryneck_solver::PathCondition;
+use wryneck_solver::{PVec, PathCondition};
 
 use crate::ground::image::CodePos;
 use crate::ground::memory::Memory;
-use crate::ground::memory::pvec::PVec;
 use crate::ground::prefix::{Decision, Prefix};
 use crate::ground::sharing::Visited;
 use crate::state::awaited::Awaited;

@@ -8,11 +8,10 @@ use std::rc::Rc;
 use rustc_hash::{FxHashMap, FxHashSet};
 use wryneck_expr::{Evaluator, ExprId, Model, Pool, Remap, SymId};
 use wryneck_ir::{ActiveCall, CodeSource};
-use wryneck_solver::{Budget, PathCondition, Solver};
+use wryneck_solver::{Budget, PVec, PathCondition, Solver};
 
 use crate::ground::config::Config;
 use crate::ground::image::{CodePos, Image};
-use crate::ground::memory::pvec::PVec;
 use crate::ground::path_end::PathEnd;
 use crate::ground::places;
 use crate::ground::prefix::{Decision, Prefix, PrefixId};

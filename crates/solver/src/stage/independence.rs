@@ -27,7 +27,7 @@ pub(crate) fn run(solver: &mut Solver, pool: &mut Pool, query: &mut Query<'_>) -
         } else {
             query.slice.extend(group.iter().map(|(index, form)| Item { index, form }));
         }
-        done.extend(&group.symbols);
+        done.extend(&*group.symbols);
     }
     collect_symbols(pool, query);
     None

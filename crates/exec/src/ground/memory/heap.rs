@@ -5,7 +5,8 @@
 
 use std::rc::Rc;
 
-use super::pvec::PVec;
+use wryneck_solver::PVec;
+
 use crate::ground::image::CodePos;
 use crate::ground::stacks::StackId;
 

@@ -2,7 +2,6 @@
 
 pub mod heap;
 pub mod page;
-pub mod pvec;
 pub mod space;
 pub mod touch;
 
