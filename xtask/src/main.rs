@@ -13,6 +13,7 @@ mod process;
 mod random;
 mod random_c;
 mod random_floats;
+mod random_hashes;
 mod random_pointers;
 mod random_threads;
 mod watched;

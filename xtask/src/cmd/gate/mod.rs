@@ -13,7 +13,6 @@ pub mod explore;
 mod facts;
 mod faults;
 mod files;
-mod floats;
 mod foreign;
 mod goals;
 mod guard;
@@ -42,10 +41,13 @@ mod summaries;
 mod threads;
 mod torture;
 mod twenty;
+mod two_bytes;
 mod watched;
 
 use anyhow::Result;
 use clap::Subcommand;
+
+use crate::{random_floats, random_hashes};
 
 #[derive(clap::Args)]
 pub struct Args {
@@ -74,7 +76,9 @@ enum Gate {
     /// Random sequences of file-system calls: the same results as on the real kernel
     Files(files::Args),
     /// Floating point: random functions of 16 input bits end as natively for all inputs
-    Floats(floats::Args),
+    Floats(two_bytes::Args),
+    /// Hashed tables: random functions of 16 input bits end as natively for all inputs
+    Hashes(two_bytes::Args),
     /// Programs that read and print numbers are explored to the end, as natively
     Numbers(numbers::Args),
     /// Executables that nobody prepared (static glibc, busybox, shared libraries): to their ends as natively
@@ -150,7 +154,8 @@ pub fn run(args: &Args) -> Result<()> {
         Gate::Facts(args) => facts::run(args),
         Gate::Faults(args) => faults::run(args),
         Gate::Files(args) => files::run(args),
-        Gate::Floats(args) => floats::run(args),
+        Gate::Floats(args) => two_bytes::run("floats", random_floats::program, args),
+        Gate::Hashes(args) => two_bytes::run("hashes", random_hashes::program, args),
         Gate::Numbers(args) => numbers::run(args),
         Gate::Foreign(args) => foreign::run(args),
         Gate::Goals(args) => goals::run(args),

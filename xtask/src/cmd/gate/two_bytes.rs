@@ -1,4 +1,4 @@
-//! Floating point: random functions of sixteen input bits. The results of all 65,536 inputs run natively equal the ends of the paths that
+//! Random functions of sixteen input bits, of floating point or of hashed tables. The results of all 65,536 inputs run natively equal the ends of the paths that
 //! `wryneck run` explores, and the inputs of its tests give these results.
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -13,7 +13,6 @@ use serde_json::Value;
 use super::seeds;
 use crate::bitcode::NativeMusl;
 use crate::process;
-use crate::random_floats;
 
 #[derive(clap::Args)]
 pub struct Args {
@@ -50,12 +49,13 @@ struct Found {
     problems: Vec<String>,
 }
 
-pub fn run(args: &Args) -> Result<()> {
+/// Compares programs of one kind: `program` makes that of a seed.
+pub fn run(kind: &str, program: impl Fn(u64) -> String, args: &Args) -> Result<()> {
     let dir = tempfile::tempdir()?;
     let (mut agree, mut unfinished, mut differ, mut paths) = (0, Vec::new(), Vec::new(), 0);
     for seed in args.from..args.from + args.programs {
         let source = dir.path().join(format!("{seed}.c"));
-        fs::write(&source, random_floats::program(seed))?;
+        fs::write(&source, program(seed))?;
         let native = native(&source)?;
         let started = Instant::now();
         let mut found = explored(&source, args, &native)?;
@@ -77,7 +77,7 @@ pub fn run(args: &Args) -> Result<()> {
             unfinished.push(seed);
         }
     }
-    println!("floats: {agree} of {} programs as natively, {} not finished, {paths} tests", args.programs, unfinished.len());
+    println!("{kind}: {agree} of {} programs as natively, {} not finished, {paths} tests", args.programs, unfinished.len());
     ensure!(differ.is_empty(), "results differ for seeds {differ:?}");
     ensure!(unfinished.len() as u64 * 100 <= args.unfinished * args.programs, "too many are not finished: seeds {unfinished:?}");
     Ok(())
