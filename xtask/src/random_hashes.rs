@@ -193,7 +193,7 @@ impl Generator {
             1 => "in, 1".to_owned(),
             2 => format!("(unsigned char[]){{'{}', {x}}}, 2", &word[..1]),
             3 => format!("(unsigned char[]){{{x}, '{}', {y}}}, 3", &word[..1]),
-            _ => format!("(unsigned char[]){{{x}, {y}}}, 1 + ({x} & 1)"),
+            _ => format!("(unsigned char[]){{{x}, {y}}}, 1 + (({x}) & 1)"),
         }
     }
 
@@ -203,11 +203,11 @@ impl Generator {
             let (word, value) = (self.word(0), self.below(100));
             let _ = writeln!(self.out, "  put({word}, {value});");
         }
-        for _ in 0..1 + self.below(3) {
+        for _ in 0..1 + self.below(2) {
             let (word, value) = (self.word(3), self.pick(&["a", "b & 15", "40", "count", "a > b"]));
             let _ = writeln!(self.out, "  put({word}, {value});");
         }
-        for bit in 0..3 + self.below(3) {
+        for bit in 0..2 + self.below(3) {
             match self.below(6) {
                 0 => {
                     let word = self.word(2);
