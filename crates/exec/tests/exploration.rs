@@ -7,7 +7,9 @@ use std::collections::BTreeSet;
 use std::rc::Rc;
 
 use common::{Collect, Generator, class, concrete, explore, inputs};
-use wryneck_exec::{Config, Outcome, Pruner, Pruning, Step, Traced, Wanted};
+use wryneck_exec::core::Core;
+use wryneck_exec::{Config, Control, Ended, Limit, Outcome, Pruner, Pruning, Step, Traced, Wanted};
+use wryneck_solver::Stop;
 
 const PROGRAMS: u64 = 150;
 
@@ -266,4 +268,51 @@ fn a_prefix_that_is_run_again_covers_nothing_new() {
         };
         assert_eq!(covering(false), covering(true), "seed {seed}");
     }
+}
+
+/// Stops nothing by itself; a signal says that the run is to end from some look on.
+struct Signalled {
+    all: Collect,
+    looks: Rc<std::cell::Cell<u32>>,
+}
+
+impl Control for Signalled {
+    fn stop(&mut self, _: &Core, _: usize) -> Option<Limit> {
+        None
+    }
+    fn ended(&mut self, core: &mut Core, ended: Ended) {
+        self.all.ended(core, ended);
+    }
+    fn end_signal(&mut self) -> Stop {
+        let looks = self.looks.clone();
+        Stop::when(move || {
+            looks.set(looks.get().saturating_sub(1));
+            looks.get() == 0
+        })
+    }
+}
+
+#[test]
+fn a_run_whose_end_was_signalled_is_complete_only_if_nothing_is_left() {
+    let (mut stopped, mut complete) = (0, 0);
+    for seed in 0..20 {
+        let text = Generator::program(seed * 13 + 4, false);
+        let want = explore(&text, Config::default(), Default::default()).1.ended.len();
+        for looks in [1, 2, 3, 5, 8, 13, 21, 50, u32::MAX] {
+            // The signal is asked where queries take long.
+            let solver =
+                wryneck_solver::Config { enumeration: false, search: false, byte_domain: false, neighbours: false, ..Default::default() };
+            let mut explorer = common::explorer(&text, None, Config::default(), solver);
+            let mut control = Signalled { all: Collect::default(), looks: Rc::new(looks.into()) };
+            let outcome = explorer.explore(&mut control);
+            let left = explorer.left().count();
+            assert_eq!(explorer.pending(), left, "seed {seed}, {looks}");
+            match outcome {
+                Outcome::Complete => assert_eq!((control.all.ended.len(), left), (want, 0), "seed {seed}, {looks}"),
+                Outcome::Stopped(_) => assert!(left > 0, "seed {seed}, {looks}"),
+            }
+            *if outcome == Outcome::Complete { &mut complete } else { &mut stopped } += 1;
+        }
+    }
+    assert!(stopped > 20 && complete > 20, "{stopped} stopped, {complete} complete");
 }

@@ -54,16 +54,20 @@ impl Halt {
         deadline != u64::MAX && now.saturating_duration_since(self.0.begin) >= Duration::from_nanos(deadline)
     }
 
+    /// The limit that ended the exploration, or that is to end it now.
+    pub fn ends_by(&self) -> Option<Limit> {
+        let now = || {
+            let limits = [(signal::interrupted(), Limit::Interrupted), (usage::memory_is_over(), Limit::Memory)];
+            let met = limits.into_iter().find(|(met, _)| *met).map(|(_, limit)| limit);
+            met.or_else(|| self.is_late(Instant::now()).then_some(Limit::Time))
+        };
+        self.ended_by().or_else(now)
+    }
+
     /// A signal that comes with an interrupt, with the limits of the run, and after this time.
     pub fn signal(&self, after: Option<Duration>) -> Stop {
         let (halt, until) = (self.clone(), after.map(|time| Instant::now() + time));
-        Stop::when(move || {
-            let late = || {
-                let now = Instant::now();
-                until.is_some_and(|until| now >= until) || halt.is_late(now)
-            };
-            signal::interrupted() || usage::memory_is_over() || halt.ended_by().is_some() || late()
-        })
+        Stop::when(move || until.is_some_and(|until| Instant::now() >= until) || halt.ends_by().is_some())
     }
 }
 

@@ -450,7 +450,7 @@ impl Told {
 
 impl Sink for Told {
     fn stop(&mut self, _: usize) -> Option<Limit> {
-        self.halt.ended_by()
+        self.halt.ends_by()
     }
 
     fn due(&mut self) -> Option<Due> {

@@ -223,6 +223,11 @@ impl Adopting {
         ends
     }
 
+    /// How many flips and paths the end of the run came at.
+    pub(super) fn cut_count(&self) -> usize {
+        self.cut.len()
+    }
+
     /// The end of the run comes on a path: it is left, too.
     pub(super) fn cut_path(&mut self, core: &Core, state: &State) {
         if !core.auditing {

@@ -266,7 +266,13 @@ impl Explorer {
     pub fn explore(&mut self, control: &mut dyn Control) -> Outcome {
         self.core.end_signal = control.end_signal();
         self.show_again(control);
-        let outcome = self.explore_items(control);
+        let outcome = match self.explore_items(control) {
+            // The end was signalled before `control` knew of it, and what was pending was cut one by one.
+            Outcome::Complete if self.adopting.cut_count() > 0 => {
+                Outcome::Stopped(control.stop(&self.core, self.pending()).unwrap_or(Limit::Interrupted))
+            }
+            outcome => outcome,
+        };
         let (relevance, subsumption, mut below) = judges(self);
         relevance.classify_again(subsumption, &mut below);
         outcome
@@ -333,9 +339,9 @@ impl Explorer {
         }
     }
 
-    /// Pending flips and paused paths.
+    /// Pending flips and paused paths, and those at which the end of the run came.
     pub fn pending(&self) -> usize {
-        self.frontier.len() + self.subsumption.held().count()
+        self.frontier.len() + self.subsumption.held().count() + self.adopting.cut_count()
     }
 
     fn begin(&mut self, held: Held, may_wait: bool) -> Option<Box<State>> {
