@@ -141,7 +141,7 @@ pub static OPTIONS: &[Opt<RunArgs>] = &[
         set: |a, v| { a.plan.cc_flags.push(v.into()); Ok(()) } },
     Opt { name: "--compact-above", value: "NODES", help: "collect expressions above so many nodes",
         set: |a, v| { a.plan.config.compact_above = number(v)?; Ok(()) } },
-    Opt { name: "--emit", value: "new|all|none", help: "which paths leave a test: those that cover new code or first show a fault (default), all, none",
+    Opt { name: "--emit", value: "new|all|none", help: "which paths leave a test: those that cover new code, take a new side of a branch or first show a fault (default), all, none",
         set: |a, v| { a.plan.emit = one_of(v, &[("all", Emit::All), ("new", Emit::New), ("none", Emit::None)])?; Ok(()) } },
     Opt { name: "--entry", value: "NAME", help: "start with this function on symbolic arguments instead of `main`",
         set: |a, v| { a.plan.entry = Some(v.into()); Ok(()) } },

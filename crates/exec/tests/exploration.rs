@@ -270,6 +270,28 @@ fn a_prefix_that_is_run_again_covers_nothing_new() {
     }
 }
 
+/// A function of several results that has one block for all of them, as compilers optimise it.
+#[test]
+fn each_side_of_a_branch_is_new_once() {
+    const SIDES: u32 = 6;
+    let mut text = String::from(
+        "declare func @input\nfunc strong @main() -> 8 {\n  $in: 6\nentry:\n  %in = alloca $in\n  call @input(%in:64, 6:64)\n  br b0\n",
+    );
+    for i in 0..SIDES {
+        text.push_str(&format!("b{i}:\n  %at{i} = ptradd %in, {i} scale 1\n  %c{i} = load.8 %at{i}\n  %is{i} = eq.8 %c{i}, 65\n"));
+        let next = if i + 1 < SIDES { format!("b{}", i + 1) } else { "out(%r = 99)".to_owned() };
+        text.push_str(&format!("  condbr %is{i}, out(%r = {i}), {next}\n"));
+    }
+    text.push_str("out:\n  ret.8 %r\n}\n");
+    for row in wryneck_exec::search::SEARCHERS {
+        let config = Config { search: vec![row.name.into()], ..Config::default() };
+        let (_, all) = explore(&text, config, Default::default());
+        let ends: BTreeSet<String> = all.ended.iter().map(|ended| class(&ended.end)).collect();
+        assert_eq!((ends.len(), all.ended.len()), (SIDES as usize + 1, SIDES as usize + 1), "{}", row.name);
+        assert!(all.ended.iter().all(|ended| ended.covers_new), "{}: a path takes a side that no other does", row.name);
+    }
+}
+
 /// Stops nothing by itself; a signal says that the run is to end from some look on.
 struct Signalled {
     all: Collect,

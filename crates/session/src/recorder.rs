@@ -4,9 +4,11 @@
 
 use std::cell::Cell;
 use std::collections::BTreeSet;
+use std::hash::{Hash, Hasher};
 use std::rc::Rc;
 use std::time::{Duration, Instant};
 
+use rustc_hash::FxHasher;
 use serde_json::json;
 use wryneck_environ::{STDOUT, World};
 use wryneck_exec::prefix::PrefixId;
@@ -70,9 +72,10 @@ pub struct Recorder {
     /// Paths of an earlier run that are run again.
     pub again: BTreeSet<PrefixId>,
     pub halt: Halt,
-    /// Whether other workers have to know blocks by name, and those that they know of this one.
+    /// Whether other workers have to know blocks and sides by name, and those that they know of this one.
     pub names_blocks: bool,
     pub named: Vec<u8>,
+    pub named_sides: Vec<u8>,
 }
 
 impl Recorder {
@@ -168,23 +171,37 @@ impl Recorder {
         }
     }
 
-    /// The names of the blocks that were entered since the last time: a block's number, or in machine code its address, with the highest bit set. So they
-    /// are the same for all workers, whatever they lifted first.
+    /// The names of the blocks that were entered, and of the sides that were taken, since the last time: a block's number, or in machine code its address, with
+    /// the highest bit set; of a side a hash of where it begins and leads, with the next bit. So they are the same for all workers, whatever they lifted first.
     fn entered(&mut self, core: &Core) -> Vec<u64> {
         self.named.resize(core.coverage.len(), 0);
+        self.named_sides.resize(core.sides.taken().len(), 0);
         let machine = self.seen.machine.as_ref().map(|machine| machine.borrow());
+        let address = |func: u32, inst: u32| machine.as_ref().filter(|_| core.image.is_machine_code(func))?.address_of(inst);
+        let of_block = |block: u32| {
+            let (func, index) = core.image.block_owner(block);
+            let (module, f) = core.image.function(func);
+            let address = address(func, module.blocks.range(f.blocks)[index as usize].insts.first);
+            address.map_or(u64::from(block), |address| address | 1 << 63)
+        };
         let mut names = Vec::new();
         for (block, (covered, named)) in (0..).zip(core.coverage.iter().zip(&mut self.named)) {
             if *covered == *named {
                 continue;
             }
             *named = *covered;
-            let (func, index) = core.image.block_owner(block);
-            let address = machine.as_ref().filter(|_| core.image.is_machine_code(func)).and_then(|machine| {
-                let (module, f) = core.image.function(func);
-                machine.address_of(module.blocks.range(f.blocks)[index as usize].insts.first)
-            });
-            names.push(address.map_or(u64::from(block), |address| address | 1 << 63));
+            names.push(of_block(block));
+        }
+        for (side, (taken, named)) in (0..).zip(core.sides.taken().iter().zip(&mut self.named_sides)) {
+            if *taken == *named {
+                continue;
+            }
+            *named = *taken;
+            let (from, to) = core.sides.place(side);
+            let begins = address(from.func, core.image.code(from.func).first_inst + from.op).unwrap_or(from.op.into());
+            let mut hash = FxHasher::default();
+            (from.func, begins, of_block(to)).hash(&mut hash);
+            names.push(hash.finish() >> 2 | 1 << 62);
         }
         names
     }

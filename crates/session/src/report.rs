@@ -31,9 +31,9 @@ pub struct PathReport {
     pub approximated: bool,
     /// The name of the goal's word that it has reached, by number.
     pub reached: Option<u32>,
-    /// It entered code that no path of this worker had entered.
+    /// It entered code, or took a side of a branch, that no path of this worker had.
     pub covers_new: bool,
-    /// The blocks that its worker has entered since the last report of such a path, by their names ([`crate::recorder`]). Of a worker alone: none.
+    /// The blocks that its worker has entered since the last report of such a path, and the sides, by their names ([`crate::recorder`]). Of a worker alone: none.
     pub entered: Vec<u64>,
     /// What it showed that is wrong, in its order.
     pub shown: Vec<Shown>,

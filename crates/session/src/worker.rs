@@ -189,6 +189,7 @@ impl Worker {
             halt: place.halt,
             names_blocks: place.of > 1,
             named: Vec::new(),
+            named_sides: Vec::new(),
         };
         Ok(Worker { explorer, entry, recorder, code, kept, slicer, notes })
     }

@@ -114,6 +114,8 @@ pub struct PreparedEdge {
     pub block: u32,
     /// Instructions of the target block, counted when the edge is taken.
     pub weight: u32,
+    /// Whether other edges lead to the target block, too.
+    pub joins: bool,
     /// Copies to make, in this order.
     pub copies: ir::Range,
 }
@@ -233,7 +235,7 @@ impl Code {
             frame_align,
             leaves_address: leaves_address_behind(m, f),
             first_block: cx.first_block,
-            entry: PreparedEdge { target: 0, block: cx.first_block, weight: 0, copies: ir::Range::default() },
+            entry: PreparedEdge { target: 0, block: cx.first_block, weight: 0, joins: false, copies: ir::Range::default() },
         };
         code.append(cx, index);
         if let Some(b) = blocks.first() {
@@ -241,6 +243,15 @@ impl Code {
             code.entry.weight = b.insts.count;
         }
         code
+    }
+
+    fn note_joins(&mut self) {
+        let mut edges: Vec<u32> = self.edges.iter().map(|edge| edge.block).collect();
+        edges.sort_unstable();
+        for edge in &mut self.edges {
+            let first = edges.partition_point(|block| *block < edge.block);
+            edge.joins = edges.get(first + 1) == Some(&edge.block);
+        }
     }
 
     /// Prepares what the function has gained since it was last prepared (machine code grows block by block). Frames made
@@ -259,9 +270,11 @@ impl Code {
                 target: b.insts.first - self.first_inst,
                 block: self.first_block + e.block,
                 weight: b.insts.count,
+                joins: false,
                 copies: ir::Range { first, count: self.copies.len() as u32 - first },
             });
         }
+        self.note_joins();
         let known = self.ops.len();
         for i in self.first_inst as usize + known..end as usize {
             let op = self.prepare_inst(cx, &m.insts[i]);

@@ -48,7 +48,7 @@ impl Image {
         let (module, function) = self.function(func);
         let insts = module.blocks.range(function.blocks)[block as usize].insts;
         let target = insts.first - self.code(func).first_inst;
-        Ok(PreparedEdge { target, block: first_block + block, weight: insts.count, copies: ir::Range::default() })
+        Ok(PreparedEdge { target, block: first_block + block, weight: insts.count, joins: false, copies: ir::Range::default() })
     }
 }
 

@@ -120,7 +120,7 @@ pub struct State {
     pub instructions: u64,
     /// How often each back edge under a symbolic condition was taken, kept only under a loop limit.
     pub loops: Rc<Vec<LoopCount>>,
-    /// The path has covered a block that no path had covered before.
+    /// The path has entered a block, or taken a side of a branch, that no path had before.
     pub covers_new: bool,
     /// The path's leaf in the tree of paths.
     pub node: u32,

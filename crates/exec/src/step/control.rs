@@ -8,10 +8,12 @@ use wryneck_ir::{Inst, NoCode, Op};
 use super::loops;
 use crate::ground::code::{Code, PreparedEdge};
 use crate::ground::path_end::{FaultKind, PathEnd};
+use crate::step::core::Core;
 use crate::step::cx::{Cx, require_or_end};
 use crate::step::plugin::{Stop, Value};
 use crate::step::recorder::Step;
 use crate::step::resolve;
+use crate::step::sides::Way;
 
 /// Takes the branch the top frame is at.
 pub fn branch(cx: &mut Cx<'_>, code: &Code, op: Op) -> Result<(), Stop> {
@@ -19,8 +21,12 @@ pub fn branch(cx: &mut Cx<'_>, code: &Code, op: Op) -> Result<(), Stop> {
     let edge = match op {
         Op::CondBr => {
             let cond = cx.wide_operand(p.a, 1);
-            let blocks = (code.edges[p.b as usize].block, code.edges[p.c as usize].block);
-            let taken = cx.decide_branch(cond, Some(blocks))?;
+            let (op, Core { image, sides, .. }) = (cx.pos().op, &mut *cx.core);
+            let ways = (sides.way(image, code, op, p.b), sides.way(image, code, op, p.c));
+            let taken = cx.decide_branch(cond, Some(ways))?;
+            if cx.core.pool.as_u64(cond).is_none() {
+                cx.core.take_side(cx.state, if taken { ways.0 } else { ways.1 });
+            }
             if taken { p.b } else { p.c }
         }
         Op::Switch => switch(cx, code, p.b, p.a, 64 - u32::from(p.shift))?,
@@ -62,8 +68,11 @@ fn switch(cx: &mut Cx<'_>, code: &Code, number: u32, slot: u32, width: u32) -> R
     let other = pool.not(listed);
     sides.push((s.default, other));
     let conds: Vec<ExprId> = sides.iter().map(|(_, c)| *c).collect();
-    let blocks: Vec<u32> = sides.iter().map(|(e, _)| code.edges[*e as usize].block).collect();
-    Ok(sides[cx.choose(&conds, &blocks)?].0)
+    let (op, core) = (cx.pos().op, &mut *cx.core);
+    let ways: Vec<Way> = sides.iter().map(|(e, _)| core.sides.way(&core.image, code, op, *e)).collect();
+    let taken = cx.choose(&conds, &ways)?;
+    cx.core.take_side(cx.state, ways[taken]);
+    Ok(sides[taken].0)
 }
 
 /// Jumps to the code address in a slot; a symbolic address is concretised. If the address has no block yet, the machine code function is

@@ -34,6 +34,7 @@ use crate::step::plugin::{Environment, LazyInputs, Monitor};
 use crate::step::processes;
 use crate::step::recorder::Recorder;
 use crate::step::seed::Inputs;
+use crate::step::sides::{Sides, Way};
 
 /// Shared by all paths of one exploration.
 pub struct Core {
@@ -70,6 +71,8 @@ pub struct Core {
     pub coverage: Coverage,
     /// Blocks covered since the searcher was last told.
     pub newly_covered: Vec<u32>,
+    /// Sides of branches that input decides.
+    pub sides: Sides,
     /// What is to be reached or avoided, if anything.
     pub goals: Option<Goals>,
     pub tree: Tree,
@@ -117,8 +120,8 @@ pub struct Flip {
     pub path: PathCondition,
     /// Holds on this side.
     pub cond: ExprId,
-    /// The block this side leads to, if the decision was a branch.
-    pub block: Option<u32>,
+    /// Where this side leads, if the decision was a branch.
+    pub way: Option<Way>,
     pub pos: CodePos,
     /// What is known about its feasibility.
     pub checked: Checked,
@@ -371,6 +374,7 @@ impl Core {
             zeros: FxHashSet::default(),
             code_source: None,
             newly_covered: Vec::new(),
+            sides: Sides::default(),
             goals: None,
             tree: Tree::default(),
             stats: Stats::default(),

@@ -25,6 +25,7 @@ use crate::state::State;
 use crate::step::core::{Core, LedgerKind};
 use crate::step::plugin::{Stop, Value};
 use crate::step::recorder::Step;
+use crate::step::sides::Way;
 use crate::step::{lazy, seed};
 
 /// The running path and what it shares with all others.
@@ -70,7 +71,7 @@ impl Cx<'_> {
     }
 
     /// As [`Cx::decide`], where the sides lead to these blocks: (if it holds, if not).
-    pub fn decide_branch(&mut self, cond: ExprId, blocks: Option<(u32, u32)>) -> Result<bool, Stop> {
+    pub fn decide_branch(&mut self, cond: ExprId, ways: Option<(Way, Way)>) -> Result<bool, Stop> {
         if let Some(value) = self.core.pool.as_u64(cond) {
             return Ok(value != 0);
         }
@@ -79,7 +80,7 @@ impl Cx<'_> {
         if let Some(&Decision::Branch(taken)) = self.state.script.front()
             && adoption::defers_here(self)
         {
-            leave_side(self, cond, taken, quick.is_some(), blocks);
+            leave_side(self, cond, taken, quick.is_some(), ways);
         }
         if let Some(taken) = flips::follow_branch(self)? {
             if quick != Some(taken) {
@@ -90,7 +91,7 @@ impl Cx<'_> {
         }
         self.count_decision()?;
         let taken = quick.unwrap_or_else(|| self.core.eval.eval(&self.core.pool, cond, &self.state.model) != 0);
-        leave_side(self, cond, taken, quick.is_some(), blocks);
+        leave_side(self, cond, taken, quick.is_some(), ways);
         self.record(Decision::Branch(taken));
         if quick.is_none() {
             self.assert_side(cond, taken)?;
@@ -134,8 +135,8 @@ impl Cx<'_> {
         Ok(None)
     }
 
-    /// Which of several conditions, exactly one of which holds, the path takes. `blocks` are where they lead.
-    pub fn choose(&mut self, conds: &[ExprId], blocks: &[u32]) -> Result<usize, Stop> {
+    /// Which of several conditions, exactly one of which holds, the path takes. `ways` are where they lead.
+    pub fn choose(&mut self, conds: &[ExprId], ways: &[Way]) -> Result<usize, Stop> {
         if let Some(i) = conds.iter().position(|c| self.core.pool.as_u64(*c) == Some(1)) {
             return Ok(i);
         }
@@ -146,15 +147,15 @@ impl Cx<'_> {
             && (i as usize) < conds.len()
             && adoption::defers_here(self)
         {
-            leave_others(self, conds, i as usize, blocks);
+            leave_others(self, conds, i as usize, ways);
         }
         if let Some(d) = self.next_scripted() {
             let Decision::Choice(i) = d else { return Err(flips::lost_script("choice", d)) };
             let Some(&cond) = conds.get(i as usize) else { return Err(flips::lost_script("choice", d)) };
-            let sure = !blocks.is_empty() && self.quick(cond) == Some(true);
+            let sure = !ways.is_empty() && self.quick(cond) == Some(true);
             self.record(d);
             self.assert_side(cond, true)?;
-            if !blocks.is_empty() {
+            if !ways.is_empty() {
                 note_tested(self, cond, true, sure);
             }
             return Ok(i as usize);
@@ -164,10 +165,10 @@ impl Cx<'_> {
         let Some(taken) = (0..conds.len()).find(|&i| holds(self.core, self.state, conds[i])) else {
             return Err(PathEnd::Internal("no side of a choice holds under the path's model".into()).into());
         };
-        let sure = leave_others(self, conds, taken, blocks);
+        let sure = leave_others(self, conds, taken, ways);
         self.record(Decision::Choice(taken as u32));
         self.assert_side(conds[taken], true)?;
-        if !blocks.is_empty() {
+        if !ways.is_empty() {
             note_tested(self, conds[taken], true, sure);
         }
         Ok(taken)
@@ -298,13 +299,13 @@ fn constraints_before(cx: &Cx<'_>) -> u32 {
 }
 
 /// Leaves the alternative of a branch. If the path's decision is `known`, there is none, but for the facts that say so.
-fn leave_side(cx: &mut Cx<'_>, cond: ExprId, taken: bool, known: bool, blocks: Option<(u32, u32)>) {
+fn leave_side(cx: &mut Cx<'_>, cond: ExprId, taken: bool, known: bool, ways: Option<(Way, Way)>) {
     let other = if taken { cx.core.pool.not(cond) } else { cond };
     if known {
         return flips::refute(cx, other);
     }
-    let block = blocks.map(|(holds, not)| if taken { not } else { holds });
-    flips::add(cx, other, Some(Decision::Branch(!taken)), block);
+    let way = ways.map(|(holds, not)| if taken { not } else { holds });
+    flips::add(cx, other, Some(Decision::Branch(!taken)), way);
 }
 
 fn note_tested(cx: &mut Cx<'_>, cond: ExprId, taken: bool, known: bool) {
@@ -332,12 +333,12 @@ fn leave_after(cx: &mut Cx<'_>, conds: &[ExprId], taken: usize, flips: std::ops:
 }
 
 /// Leaves all of these exclusive conditions but the one taken. Returns whether cheap facts say that it holds.
-fn leave_others(cx: &mut Cx<'_>, conds: &[ExprId], taken: usize, blocks: &[u32]) -> bool {
+fn leave_others(cx: &mut Cx<'_>, conds: &[ExprId], taken: usize, ways: &[Way]) -> bool {
     let sure = cx.quick(conds[taken]) == Some(true);
     for (i, &cond) in conds.iter().enumerate().filter(|(i, _)| *i != taken) {
         match if sure { Some(false) } else { cx.quick(cond) } {
             Some(false) => flips::refute(cx, cond),
-            Some(true) | None => flips::add(cx, cond, Some(Decision::Choice(i as u32)), blocks.get(i).copied()),
+            Some(true) | None => flips::add(cx, cond, Some(Decision::Choice(i as u32)), ways.get(i).copied()),
         }
     }
     sure

@@ -32,6 +32,7 @@ mod resolve;
 pub mod run;
 pub mod scratch;
 pub mod seed;
+pub(crate) mod sides;
 pub mod survive;
 mod table;
 pub mod threads;

@@ -113,6 +113,7 @@ impl Item {
     fn candidate(&self) -> Candidate {
         let plain = |pos: CodePos, depth: u32, node: u32, instructions: u64| Candidate {
             block: None,
+            side: None,
             pos,
             depth,
             node,
@@ -122,7 +123,11 @@ impl Item {
             urgent: false,
             calls: Rc::default(),
         };
-        let of = |f: &Flip| Candidate { block: f.block, ..plain(f.pos, f.prefix.len(), f.node, f.instructions) };
+        let of = |f: &Flip| Candidate {
+            block: f.way.map(|way| way.block),
+            side: f.way.and_then(|way| way.side),
+            ..plain(f.pos, f.prefix.len(), f.node, f.instructions)
+        };
         match self {
             Item::Flip(flip) => of(flip),
             Item::Held(held) => of(&held.flip),
@@ -174,7 +179,7 @@ impl Frontier {
         }
         let mut candidate = item.candidate();
         if let Some(flip) = item.flip() {
-            candidate.leads_on = self.leads_on || flip.block.is_some() && flip.block == self.began_at;
+            candidate.leads_on = self.leads_on || candidate.block.is_some() && candidate.block == self.began_at;
             candidate.urgent = is_urgent(core, flip);
         }
         candidate.calls = toward::calls_around(core, &item);
@@ -252,7 +257,7 @@ impl Frontier {
     pub(crate) fn next(&mut self, core: &mut Core, root: &mut State) -> Option<ItemId> {
         let first = self.next_reached(core).or_else(|| self.next_of_seed(core)).or_else(|| self.next_hard_due(core));
         let next = first.or_else(|| self.select(core, root)).or_else(|| self.next_hard());
-        self.began_at = next.and_then(|id| self.items.get(&id)?.flip()?.block);
+        self.began_at = next.and_then(|id| self.items.get(&id)?.flip()?.way.map(|way| way.block));
         next
     }
 

@@ -38,6 +38,7 @@ impl Frontier {
         let goals = core.goals.as_ref().map_or(&[][..], |goals| &goals.toward);
         self.search.select(&View {
             coverage: &core.coverage,
+            sides: core.sides.taken(),
             tree: &core.tree,
             image: &core.image,
             flow: source.as_deref().map(|source| source as _),

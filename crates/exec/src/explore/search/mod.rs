@@ -6,6 +6,7 @@ mod dives;
 mod goal;
 mod graph;
 mod interleaved;
+mod leads;
 mod nearest;
 mod order;
 mod random;
@@ -26,6 +27,8 @@ pub type ItemId = u64;
 pub struct Candidate {
     /// The block its first branch leads to, if it is a flip of a branch.
     pub block: Option<u32>,
+    /// The number of its side, if that tells more than the block.
+    pub side: Option<u32>,
     pub pos: CodePos,
     /// Decisions.
     pub depth: u32,
@@ -46,6 +49,8 @@ pub struct Candidate {
 pub struct View<'a> {
     /// A byte per block, 0 if no path has entered it.
     pub coverage: &'a [u8],
+    /// A byte per side of branches, 0 if no path has taken it.
+    pub sides: &'a [u8],
     pub tree: &'a Tree,
     pub image: &'a Image,
     /// Of machine code.
@@ -85,7 +90,7 @@ pub static SEARCHERS: &[Row] = &[
     Row { name: "bfs", help: "the flip with the fewest decisions, oldest first", new: |_| Box::new(order::Bfs::default()) },
     Row {
         name: "coverage-new",
-        help: "a flip that leads to a block no path has entered",
+        help: "a flip that leads to a block no path has entered, or takes a side of a branch no path has taken",
         new: |seed| Box::new(cov_new::CoverageNew::new(seed)),
     },
     Row {

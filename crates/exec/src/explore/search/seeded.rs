@@ -1,22 +1,25 @@
 //! After seeds: selects flips of the seeds' paths and of those that entered new code, nearest to uncovered code first, in turns with another
 //! searcher.
 //!
-//! A flip that leads to an uncovered block is selected at once, if few others to that block were. Flips that are farther get every second
-//! selection. The other searcher gets the rest, so that it explores what the first flips found.
+//! A flip that leads to an uncovered block is selected at once, if few others to that block were, and so is one that takes a side of a branch no path has
+//! taken. Flips that are farther get every second selection. The other searcher gets the rest, so that it explores what the first flips found.
 
+use super::cov_new::MOST_OF_SIDE;
 use super::distance::Distance;
+use super::leads::Leads;
 use super::{Candidate, ItemId, Searcher, View};
 
 pub struct Seeded {
     /// Of all items those that lead on.
     near: Distance,
+    sides: Leads,
     rest: Box<dyn Searcher>,
     turn: bool,
 }
 
 impl Seeded {
     pub fn new(rest: Box<dyn Searcher>) -> Seeded {
-        Seeded { near: Distance::default(), rest, turn: false }
+        Seeded { near: Distance::default(), sides: Leads::default(), rest, turn: false }
     }
 }
 
@@ -24,17 +27,20 @@ impl Searcher for Seeded {
     fn add(&mut self, id: ItemId, item: &Candidate) {
         if item.leads_on {
             self.near.add(id, item);
+            item.side.into_iter().for_each(|side| self.sides.add(id, side));
         }
         self.rest.add(id, item);
     }
     fn remove(&mut self, id: ItemId) {
         self.near.remove(id);
+        self.sides.remove(id);
         self.rest.remove(id);
     }
     fn select(&mut self, view: &View<'_>) -> Option<ItemId> {
         self.turn = !self.turn;
         match self.near.nearest(view) {
             Some((0, id)) => Some(id),
+            _ if self.sides.tried(view.sides).is_some_and(|tried| tried < MOST_OF_SIDE) => self.sides.select(),
             Some((_, id)) if self.turn => Some(id),
             Some(_) | None => self.rest.select(view),
         }

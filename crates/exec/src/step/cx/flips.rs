@@ -13,6 +13,7 @@ use crate::state::{LEFT_OUT, Script, State, positions};
 use crate::step::core::{Checked, Flip, LedgerKind, Refuted};
 use crate::step::plugin::Stop;
 use crate::step::recorder::Step;
+use crate::step::sides::Way;
 
 impl Cx<'_> {
     pub(crate) fn count_decision(&mut self) -> Result<(), Stop> {
@@ -119,12 +120,12 @@ pub(super) fn add_hard(cx: &mut Cx<'_>, cond: ExprId, decision: Decision) {
 }
 
 /// Leaves the other side for later: a snapshot of the path as it was when the operation began (see the law in [`super`]).
-pub(super) fn add(cx: &mut Cx<'_>, cond: ExprId, decision: Option<Decision>, block: Option<u32>) {
+pub(super) fn add(cx: &mut Cx<'_>, cond: ExprId, decision: Option<Decision>, way: Option<Way>) {
     // A path that is run again leaves nothing behind.
     if cx.core.recorder.is_some() || decision.is_some_and(|d| adoption::is_known(cx, d)) {
         return;
     }
-    if contradicts_zeros(cx, cond) || cx.core.leads_astray(block) {
+    if contradicts_zeros(cx, cond) || cx.core.leads_astray(way.map(|way| way.block)) {
         cx.core.stats.flips_dropped_at_once += 1;
         return;
     }
@@ -159,5 +160,5 @@ pub(super) fn add(cx: &mut Cx<'_>, cond: ExprId, decision: Option<Decision>, blo
     let subtree = cx.state.subtree;
     cx.state.node = stays;
     let (checked, given_up) = (Checked::NotYet, 0);
-    cx.core.new_flips.push(Flip { state, prefix, script, model, path, cond, block, pos, checked, instructions, given_up, node, subtree });
+    cx.core.new_flips.push(Flip { state, prefix, script, model, path, cond, way, pos, checked, instructions, given_up, node, subtree });
 }

@@ -1,0 +1,64 @@
+//! Items by what they lead to that no path has covered: a block, or a side of a branch.
+//!
+//! Some of it cannot be reached, and thousands of flips may lead there, each refuted by a query of its own. So what has the fewest selections comes first.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use rustc_hash::FxHashMap;
+
+use super::ItemId;
+
+#[derive(Default)]
+pub(super) struct Leads {
+    to: BTreeMap<u32, Lead>,
+    /// What has items, by how often one of them was selected.
+    order: BTreeSet<(u32, u32)>,
+    items: FxHashMap<ItemId, u32>,
+}
+
+/// The items that lead to one thing, and how often one was selected.
+#[derive(Default)]
+struct Lead {
+    items: BTreeSet<ItemId>,
+    tried: u32,
+}
+
+impl Leads {
+    pub(super) fn add(&mut self, id: ItemId, to: u32) {
+        let lead = self.to.entry(to).or_default();
+        lead.items.insert(id);
+        self.order.insert((lead.tried, to));
+        self.items.insert(id, to);
+    }
+
+    pub(super) fn remove(&mut self, id: ItemId) {
+        if let Some(lead) = self.items.remove(&id).and_then(|to| self.to.get_mut(&to)) {
+            lead.items.remove(&id);
+        }
+    }
+
+    /// How often an item was selected of what comes next, of which no byte of `covered` is set; `None`: there is nothing.
+    pub(super) fn tried(&mut self, covered: &[u8]) -> Option<u32> {
+        while let Some(&(tried, to)) = self.order.first() {
+            let is_covered = covered[to as usize] != 0;
+            if !is_covered && self.to.get(&to).is_some_and(|lead| !lead.items.is_empty()) {
+                return Some(tried);
+            }
+            self.order.remove(&(tried, to));
+            if is_covered {
+                self.to.remove(&to);
+            }
+        }
+        None
+    }
+
+    /// The next item, after [`Leads::tried`].
+    pub(super) fn select(&mut self) -> Option<ItemId> {
+        let (tried, to) = self.order.pop_first()?;
+        let lead = self.to.get_mut(&to)?;
+        lead.tried = tried.saturating_add(1);
+        self.order.insert((lead.tried, to));
+        // The oldest has the shortest way; if that was in vain, the youngest may have another one.
+        if tried % 2 == 0 { lead.items.first() } else { lead.items.last() }.copied()
+    }
+}
