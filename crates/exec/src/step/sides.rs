@@ -29,12 +29,19 @@ pub struct Sides {
     places: Vec<(CodePos, u32)>,
     /// A byte per side, 1 once a path took it.
     taken: Vec<u8>,
+    /// Blocks alone tell what is new.
+    ignored: bool,
 }
 
 impl Sides {
     /// A byte per side, 0 if no path has taken it.
     pub fn taken(&self) -> &[u8] {
         &self.taken
+    }
+
+    /// Of a corpus only a few seeds have paths, and which sides the others take is not known: then the search would look for those.
+    pub(crate) fn ignore(&mut self) {
+        self.ignored = true;
     }
 
     /// The branch of a side, and the block that it leads to.
@@ -46,7 +53,7 @@ impl Sides {
     pub(super) fn way(&mut self, image: &Image, code: &Code, op: u32, edge: u32) -> Way {
         let pos = CodePos { func: code.func, op };
         let to = &code.edges[edge as usize];
-        let side = (to.joins && !places::in_library(image, pos)).then(|| {
+        let side = (to.joins && !self.ignored && !places::in_library(image, pos)).then(|| {
             let next = self.taken.len() as u32;
             let number = *self.numbers.entry((code.func, edge)).or_insert(next);
             if number == next {
