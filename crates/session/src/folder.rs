@@ -34,8 +34,8 @@ pub use earlier::{Earlier, EarlierPath, earlier, refuse_live};
 pub use read::{Code, Facts, check, facts_and_files, inconclusive, report};
 
 const SCHEMA: &str = include_str!("schema.sql");
-/// Messages that may wait.
-const QUEUE: usize = 256;
+/// Messages that may wait. Few: each may be a test, and where the time of a run is over there is little for what waits.
+const QUEUE: usize = 32;
 /// Paths in one.
 const TOGETHER: usize = 64;
 /// Kinds of failure that are told; more are of the same cause.
