@@ -81,7 +81,9 @@ impl Resume {
         folder::refuse_live(folder)?;
         let (facts, _) = folder::facts_and_files(folder).context(BEGUN)?;
         if facts.get(seal::SEAL).is_none() && facts.get("status") == Some("running") {
-            return Err(problem(format!("`{shown}`: {BEGUN}"), AGAIN));
+            let help =
+                facts.get(BEFORE).map_or(AGAIN.to_owned(), |before| format!("go on with the one before it again: `--resume {before}`"));
+            return Err(problem(format!("`{shown}`: {BEGUN}"), help));
         }
         if !facts.are_sealed() {
             return Err(problem(

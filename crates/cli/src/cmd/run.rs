@@ -64,7 +64,7 @@ pub fn explore(name: &str, words: Vec<String>, complete: impl FnOnce(&mut RunArg
     resume.iter().try_for_each(|resume| resume.check_bitcode(prepared.bitcode.as_deref()))?;
 
     let mut of_request = BTreeMap::from([("command", json(&command))]);
-    let folder = Folder::create(args.output.as_deref(), args.max_disk, &begun(&args, &command))?;
+    let folder = Folder::create(args.output.as_deref(), args.max_disk, &begun(&args, &command, resume.as_ref()))?;
     let bitcode = prepared.bitcode.clone().map(|bitcode| keep(&args, bitcode, &folder.path)).transpose()?;
     if let Some(resume) = &resume {
         of_request.insert(resume::BEFORE, resume.folder().display().to_string());
@@ -212,15 +212,22 @@ fn end_of(args: &RunArgs, budget: Budget, known: Known, folder: Folder) -> impl 
 }
 
 /// The facts that a folder has from its beginning: what was asked for, and when.
-fn begun(args: &RunArgs, command: &Vec<String>) -> Vec<Fact> {
+fn begun(args: &RunArgs, command: &Vec<String>, resume: Option<&Resume>) -> Vec<Fact> {
     let now = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH).map_or(0, |d| d.as_secs());
-    vec![
+    let before = resume.map(|resume| (resume::BEFORE, resume.folder().display().to_string()));
+    let always = [
         ("status", "running".into()),
+        ("directory", directory()),
         ("command", json(command)),
         ("words", json(&args.plan.words)),
         ("version", env!("CARGO_PKG_VERSION").into()),
         ("started", now.to_string()),
-    ]
+    ];
+    always.into_iter().chain(before).collect()
+}
+
+fn directory() -> String {
+    env::current_dir().unwrap_or_default().display().to_string()
 }
 
 fn json(words: &Vec<String>) -> String {
@@ -246,7 +253,7 @@ fn describe(folder: &Folder, args: &RunArgs, mut built: BTreeMap<&'static str, S
     built.insert("libc", args.plan.libc.to_string());
     let named = args.plan.stdin.iter().chain(&args.plan.summaries).cloned().chain(args.plan.rules.iter().map(PathBuf::from));
     files.extend(named.filter(|file| file.is_file()).map(|file| absolute(&file)));
-    built.insert("directory", env::current_dir().unwrap_or_default().display().to_string());
+    built.insert("directory", directory());
     for (name, value) in &built {
         folder.fact(name, value.clone());
     }
