@@ -5,7 +5,7 @@
 //! - `verify`: the sequences of events, the findings of rules, the verdicts. Which irrelevant alternative a path takes depends on the solver's models, so its
 //!   other ends may differ.
 //!
-//! A trial that is in the results is not done again.
+//! Every second round over the programs explores by two workers; `verify` has one. A trial that is in the results is not done again.
 
 use std::collections::BTreeMap;
 use std::fs::{self, OpenOptions};
@@ -105,6 +105,7 @@ const MOST: usize = 5;
 /// A trial's command, in a place of its own.
 struct Trial<'a> {
     command: &'a str,
+    workers: &'static str,
     target: PathBuf,
     words: &'a [&'a str],
     dir: &'a Path,
@@ -160,7 +161,8 @@ fn trial(number: u64, seed: u64) -> Result<Value> {
         }
         None => Cache::open()?.path("coreutils/O2").join(name),
     };
-    let trial = Trial { command, target, words, dir };
+    let workers = if command == "run" && number as usize / (2 * PROGRAMS.len()) % 2 == 1 { "2" } else { "1" };
+    let trial = Trial { command, workers, target, words, dir };
     let start = Instant::now();
     let done = trial.start(None, "whole", u64::MAX)?.wait_with_output()?;
     let whole = start.elapsed();
@@ -193,7 +195,7 @@ fn trial(number: u64, seed: u64) -> Result<Value> {
         }
     };
     let got = trial.known(&last)?;
-    let mut row = json!({ "trial": number, "program": name, "command": command, "stops": stops, "adopted": adopted, "equal": got == want });
+    let mut row = json!({ "trial": number, "program": name, "command": command, "workers": workers, "stops": stops, "adopted": adopted, "equal": got == want });
     if got != want {
         (row["got"], row["want"]) = (got, want);
     }
@@ -204,7 +206,7 @@ impl Trial<'_> {
     fn start(&self, before: Option<&Path>, folder: &str, most: u64) -> Result<std::process::Child> {
         let mut command = Command::new(fs::canonicalize(super::wryneck())?);
         command.current_dir(self.dir).args([self.command, "--json", "--output", folder, "--sequences", &format!("{folder}.txt")]);
-        command.args(["--max-instructions", &most.to_string()]);
+        command.args(["--max-instructions", &most.to_string(), "-j", self.workers]);
         match before {
             Some(before) => command.arg("--resume").arg(before),
             None if self.command == "run" => command.args(["--no-replay", "--emit", "all"]).arg(&self.target).args(self.words),
