@@ -161,6 +161,8 @@ pub struct Code {
     pub module: u32,
     pub ops: Vec<Prepared>,
     pub edges: Vec<PreparedEdge>,
+    /// By block of the function: the first edge that leads to it, or [`NONE`].
+    first_edges: Vec<u32>,
     pub copies: Vec<ir::SlotCopy>,
     pub switches: Vec<PreparedSwitch>,
     /// Calls, in the order of their operations; `b` of a call operation is its index here.
@@ -220,6 +222,7 @@ impl Code {
             module: cx.module_index,
             ops: Vec::new(),
             edges: Vec::new(),
+            first_edges: Vec::new(),
             copies: Vec::new(),
             switches: m.switches.range(f.switches).iter().map(|s| prepare_switch(m, s)).collect(),
             calls: Vec::new(),
@@ -245,13 +248,15 @@ impl Code {
         code
     }
 
-    fn note_joins(&mut self) {
-        let mut edges: Vec<u32> = self.edges.iter().map(|edge| edge.block).collect();
-        edges.sort_unstable();
-        for edge in &mut self.edges {
-            let first = edges.partition_point(|block| *block < edge.block);
-            edge.joins = edges.get(first + 1) == Some(&edge.block);
+    /// Adds an edge.
+    fn push_edge(&mut self, mut edge: PreparedEdge) {
+        let (at, block) = (self.edges.len() as u32, (edge.block - self.first_block) as usize);
+        self.first_edges.resize(self.first_edges.len().max(block + 1), NONE);
+        match self.first_edges[block] {
+            NONE => self.first_edges[block] = at,
+            first => (self.edges[first as usize].joins, edge.joins) = (true, true),
         }
+        self.edges.push(edge);
     }
 
     /// Prepares what the function has gained since it was last prepared (machine code grows block by block). Frames made
@@ -266,7 +271,7 @@ impl Code {
             let b = &blocks[e.block as usize];
             let first = self.copies.len() as u32;
             sequentialise(m.copies.range(e.copies), self.slots - 1, &mut self.copies);
-            self.edges.push(PreparedEdge {
+            self.push_edge(PreparedEdge {
                 target: b.insts.first - self.first_inst,
                 block: self.first_block + e.block,
                 weight: b.insts.count,
@@ -274,7 +279,6 @@ impl Code {
                 copies: ir::Range { first, count: self.copies.len() as u32 - first },
             });
         }
-        self.note_joins();
         let known = self.ops.len();
         for i in self.first_inst as usize + known..end as usize {
             let op = self.prepare_inst(cx, &m.insts[i]);
