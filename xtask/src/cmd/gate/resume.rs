@@ -237,7 +237,11 @@ impl Trial<'_> {
             Some(0 | 1) if run["status"]["kind"] == "complete" => Session::Done,
             Some(0 | 1 | 3) | None => Session::Stopped(Some(path).filter(|path| has_seal(path).unwrap_or(false))),
             // Stopped as it began, or while it wrote its folder.
-            Some(2) if how != "none" && !said.contains("wryneck broke down") && (run.is_null() || said.contains("was cut off")) => {
+            Some(2)
+                if how != "none"
+                    && !said.contains("wryneck broke down")
+                    && (run.is_null() || ["was cut off", "was not written"].iter().any(|why| said.contains(why))) =>
+            {
                 Session::Stopped(Some(path).filter(|path| has_seal(path).unwrap_or(false)))
             }
             _ => bail!("{status}: {said}"),
