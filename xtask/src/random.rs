@@ -1,5 +1,13 @@
 //! A small generator of its own, so that a seed means the same programs and mutants for ever (Knuth's MMIX constants).
 
+/// `main` of a program that computes `f` of two bytes: natively of all, else of those on standard input.
+pub const OF_TWO_BYTES: &str = r#"#ifdef NATIVE
+int main(void) { for (int n = 0; n < 65536; n++) printf("%d %d\n", n, f(n)); return 0; }
+#else
+int main(void) { unsigned short n; return read(0, &n, 2) == 2 ? f(n) : 99; }
+#endif
+"#;
+
 #[derive(Default)]
 pub struct Random(u64);
 

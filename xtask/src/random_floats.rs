@@ -3,7 +3,7 @@
 //! `f` makes numbers of the input (as an integer, scaled, as bits of a `float`), computes with them in `float`, `double` and `long double`, and
 //! returns which comparisons hold. Compiled with `-DNATIVE`, `main` prints the result of all 65,536 inputs.
 
-use crate::random::Random;
+use crate::random::{OF_TWO_BYTES, Random};
 
 const TYPES: [(&str, &str); 3] = [("float", "f"), ("double", ""), ("long double", "L")];
 
@@ -31,8 +31,7 @@ pub fn program(seed: u64) -> String {
         g.out.push_str(&format!("  if ({test})\n    r |= {};\n", 1 << bit));
     }
     g.out.push_str("  return r;\n}\n");
-    g.out.push_str("#ifdef NATIVE\nint main(void) { for (int n = 0; n < 65536; n++) printf(\"%d %d\\n\", n, f(n)); return 0; }\n#else\n");
-    g.out.push_str("int main(void) { unsigned short n; return read(0, &n, 2) == 2 ? f(n) : 99; }\n#endif\n");
+    g.out.push_str(OF_TWO_BYTES);
     g.out
 }
 

@@ -7,12 +7,11 @@
 
 use std::fmt::Write;
 
-use crate::random::Random;
+use crate::random::{OF_TWO_BYTES, Random};
 
 struct Generator {
     random: Random,
     out: String,
-    chains: bool,
 }
 
 /// What the hash of a word `s` of `n` bytes is, begun in `h`.
@@ -35,19 +34,18 @@ const WORDS: &[&str] = &["if", "else", "for", "x", "long", "a", "int", "do", "b1
 
 /// The program of a seed.
 pub fn program(seed: u64) -> String {
-    let mut g = Generator { random: Random::new(seed), out: String::new(), chains: false };
-    g.chains = g.below(3) == 0;
+    let mut g = Generator { random: Random::new(seed), out: String::new() };
+    let chains = g.below(3) == 0;
     g.out.push_str("#include <stdlib.h>\n#include <string.h>\n#include <unistd.h>\n");
     g.out.push_str("#ifdef NATIVE\n#include <stdio.h>\n#endif\n");
     g.hash();
-    if g.chains {
+    if chains {
         g.chained()
     } else {
         g.probed()
     }
     g.function();
-    g.out.push_str("#ifdef NATIVE\nint main(void) { for (int n = 0; n < 65536; n++) printf(\"%d %d\\n\", n, f(n)); return 0; }\n#else\n");
-    g.out.push_str("int main(void) { unsigned short n; return read(0, &n, 2) == 2 ? f(n) : 99; }\n#endif\n");
+    g.out.push_str(OF_TWO_BYTES);
     g.out
 }
 

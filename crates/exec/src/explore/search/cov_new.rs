@@ -1,7 +1,7 @@
 //! Coverage-new: selects a flip whose block no path has entered, then one whose side of a branch no path has taken. If there is none, it selects a random program
 //! location among those with flips, and one flip there. So locations that fork often do not crowd out the others.
 //!
-//! If a block was selected `IN_VAIN` times, only every second selection is one of its flips; a side is left to chance after `MOST_OF_SIDE`.
+//! If a block was selected `IN_VAIN` times, only every second selection is one of its flips. A side is left to chance after a few.
 
 use rustc_hash::FxHashMap;
 
@@ -23,8 +23,6 @@ pub struct CoverageNew {
 
 /// Selections after which a block may be one that cannot be entered.
 const IN_VAIN: u32 = 16;
-/// Selections of a side.
-pub(super) const MOST_OF_SIDE: u32 = 4;
 
 impl CoverageNew {
     pub fn new(seed: u64) -> CoverageNew {
@@ -49,10 +47,6 @@ impl CoverageNew {
             }
         }
         self.blocks.select()
-    }
-
-    fn side(&mut self, sides: &[u8]) -> Option<ItemId> {
-        self.sides.tried(sides).filter(|tried| *tried < MOST_OF_SIDE).and_then(|_| self.sides.select())
     }
 }
 
@@ -84,7 +78,7 @@ impl Searcher for CoverageNew {
         }
     }
     fn select(&mut self, view: &View<'_>) -> Option<ItemId> {
-        if let Some(id) = self.lead(view.coverage).or_else(|| self.side(view.sides)) {
+        if let Some(id) = self.lead(view.coverage).or_else(|| self.sides.select_side(view.sides)) {
             return Some(id);
         }
         let place = *self.alive.get(self.random.below(self.alive.len()))?;

@@ -8,6 +8,9 @@ use rustc_hash::FxHashMap;
 
 use super::ItemId;
 
+/// Selections of a side of a branch.
+const MOST_OF_SIDE: u32 = 4;
+
 #[derive(Default)]
 pub(super) struct Leads {
     to: BTreeMap<u32, Lead>,
@@ -50,6 +53,11 @@ impl Leads {
             }
         }
         None
+    }
+
+    /// An item that takes a side of which no byte of `taken` is set; each side has a few.
+    pub(super) fn select_side(&mut self, taken: &[u8]) -> Option<ItemId> {
+        (self.tried(taken)? < MOST_OF_SIDE).then(|| self.select())?
     }
 
     /// The next item, after [`Leads::tried`].

@@ -1,10 +1,9 @@
 //! After seeds: selects flips of the seeds' paths and of those that entered new code, nearest to uncovered code first, in turns with another
 //! searcher.
 //!
-//! A flip that leads to an uncovered block is selected at once, if few others to that block were, and so is one that takes a side of a branch no path has
-//! taken. Flips that are farther get every second selection. The other searcher gets the rest, so that it explores what the first flips found.
+//! A flip that leads to an uncovered block is selected at once, if few others to that block were. A flip to a side of a branch that no path has taken comes
+//! next. Flips that are farther get every second selection. The other searcher gets the rest, so that it explores what the first flips found.
 
-use super::cov_new::MOST_OF_SIDE;
 use super::distance::Distance;
 use super::leads::Leads;
 use super::{Candidate, ItemId, Searcher, View};
@@ -40,9 +39,10 @@ impl Searcher for Seeded {
         self.turn = !self.turn;
         match self.near.nearest(view) {
             Some((0, id)) => Some(id),
-            _ if self.sides.tried(view.sides).is_some_and(|tried| tried < MOST_OF_SIDE) => self.sides.select(),
-            Some((_, id)) if self.turn => Some(id),
-            Some(_) | None => self.rest.select(view),
+            near => self.sides.select_side(view.sides).or_else(|| match near {
+                Some((_, id)) if self.turn => Some(id),
+                Some(_) | None => self.rest.select(view),
+            }),
         }
     }
     fn covered(&mut self, block: u32) {
