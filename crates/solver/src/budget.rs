@@ -9,7 +9,7 @@ pub struct Budget {
     pub conflicts: u64,
     /// Gates made by bit-blasting.
     pub nodes: u64,
-    /// Gates of the query, new or not: one that has more is not given to the SAT solver.
+    /// Gates of the query, new or not: one that has more is not given to the SAT solver, and its gates are not all made if they are many more.
     pub cone: u64,
     /// The query was given up before, with a smaller budget: only what that bounded is tried again.
     pub again: bool,

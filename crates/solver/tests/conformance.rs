@@ -156,6 +156,12 @@ fn budgets_and_stop_signals_end_hard_queries() {
     let nodes = Budget { nodes: 1000, ..Budget::unlimited() };
     bitblast.forget();
     assert_eq!(bitblast.check(&pool, &hard, &nodes), Verdict::Unknown(Why::Nodes));
+    // A cone that is too large is not built to its end.
+    bitblast.forget();
+    let before = bitblast.effort().gates;
+    assert_eq!(bitblast.check(&pool, &hard, &Budget { cone: 1000, ..Budget::unlimited() }), Verdict::Unknown(Why::Cone));
+    let made = bitblast.effort().gates - before;
+    assert!((1000..10_000).contains(&made), "{made} gates");
     for (name, mut backend) in rows() {
         let asked = std::cell::Cell::new(0);
         let stop = Stop::when(move || asked.replace(asked.get() + 1) > 40);

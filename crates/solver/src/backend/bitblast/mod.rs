@@ -25,6 +25,9 @@ mod float_tests;
 mod meter;
 mod sat;
 
+/// A query that makes so many times the gates that its cone may have is taken to have more.
+const GATES_OF_CONE: u64 = 3;
+
 pub(crate) struct Bitblast {
     aig: Aig,
     blaster: Blaster,
@@ -64,14 +67,16 @@ impl Backend for Bitblast {
         }
         let before = self.aig.len();
         // A query that alone outgrows the graph would not fit the memory that the graph's bound stands for.
-        let meter = Meter::new(&self.aig, budget.nodes.min(self.most_nodes as u64), &budget.stop);
+        let nodes = budget.nodes.min(self.most_nodes as u64);
+        let of_cone = budget.cone.saturating_mul(GATES_OF_CONE);
+        let meter = Meter::new(&self.aig, nodes.min(of_cone), &budget.stop);
         let mut lits = Vec::with_capacity(assertions.len());
         for &assertion in assertions {
             match self.blaster.bit(pool, &mut self.aig, assertion, &meter) {
                 Ok(lit) => lits.push(lit),
                 Err(why) => {
                     self.effort.gates += (self.aig.len() - before) as u64;
-                    return Verdict::Unknown(why);
+                    return Verdict::Unknown(if why == Why::Nodes && of_cone < nodes { Why::Cone } else { why });
                 }
             }
         }
