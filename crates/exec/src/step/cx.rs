@@ -35,7 +35,7 @@ pub struct Cx<'a> {
 }
 
 /// The smallest value of an expression, and the range that it lies in: its first value and how many.
-type Least = (u64, (u64, u64));
+pub(super) type Least = (u64, (u64, u64));
 
 /// Why the object is fixed that an address leads to.
 pub const WITHOUT_BASE: &str = "a symbolic pointer without a base";
@@ -438,6 +438,9 @@ fn count_tried(cx: &mut Cx<'_>, most: u32, limit: Limit) -> Result<(), Stop> {
 pub(crate) fn fix_region(cx: &mut Cx<'_>, e: ExprId, range: &dyn Fn(&Cx<'_>, u64) -> (u64, u64)) -> Result<(u64, (u64, u64)), Stop> {
     if let Some(Decision::Above(_)) = cx.state.script.front() {
         count_tried(cx, cx.core.config.max_resolutions.saturating_sub(1), Limit::Resolutions)?;
+    }
+    if let Some(found) = seed::seeded_range(cx, e, range)? {
+        return Ok(found);
     }
     let least = fix_least(cx, e, WITHOUT_BASE, range, false)?;
     Ok(least.expect("it may not fail"))

@@ -12,7 +12,7 @@ use wryneck_expr::{ExprId, Model, Pool, SymId};
 
 use crate::ground::prefix::Decision;
 use crate::step::core::{Core, Ended};
-use crate::step::cx::{Cx, is_in};
+use crate::step::cx::{Cx, Least, is_in};
 use crate::step::inputs;
 use crate::step::plugin::Stop;
 
@@ -69,13 +69,19 @@ fn tried(cx: &mut Cx<'_>, e: ExprId) -> Result<Option<u64>, Stop> {
     Ok(Some(value))
 }
 
-/// The value of an expression on a guided path, if the path takes the value that its model has, which is decided here. On a path that is run again
-/// more than one value may have been tried: each time the smallest of the others was hard to find.
+/// The value of an expression on a guided path, if the path takes the value that its model has, which is decided here.
 pub(crate) fn seeded(cx: &mut Cx<'_>, e: ExprId) -> Result<Option<u64>, Stop> {
+    Ok(seeded_range(cx, e, &|_, value| (value, 1))?.map(|(value, _)| value))
+}
+
+/// As `seeded`, of the range that the value lies in, which `range` tells (first value and how many). Gives the model's value and the range. On a path that is
+/// run again more than one may have been tried: each time the smallest of the others was hard to find.
+pub(crate) fn seeded_range(cx: &mut Cx<'_>, e: ExprId, range: &dyn Fn(&Cx<'_>, u64) -> (u64, u64)) -> Result<Option<Least>, Stop> {
     while let Some(value) = tried(cx, e)? {
-        let is = is_in(cx, e, (value, 1));
+        let range = range(cx, value);
+        let is = is_in(cx, e, range);
         if cx.decide(is)? {
-            return Ok(Some(value));
+            return Ok(Some((value, range)));
         }
         if !matches!(cx.state.script.front(), Some(Decision::Tried(_))) {
             break;
