@@ -292,6 +292,41 @@ fn each_side_of_a_branch_is_new_once() {
     }
 }
 
+/// Both bytes are compared by one branch, and what they have in common is a number when the program branches on it.
+#[test]
+fn a_side_that_a_path_takes_by_constants_is_new_once() {
+    let text = "declare func @input
+func strong @main() -> 8 {
+  $in: 2
+entry:
+  %in = alloca $in
+  call @input(%in:64, 2:64)
+  br next(%i = 0, %count = 0)
+next:
+  %at = ptradd %in, %i scale 1
+  %c = load.8 %at
+  %is = eq.8 %c, 65
+  condbr %is, on(%more = 1), on(%more = 0)
+on:
+  %sum = add.64 %count, %more
+  %then = add.64 %i, 1
+  %goes_on = ult.64 %then, 2
+  condbr %goes_on, next(%i = %then, %count = %sum), end
+end:
+  %both = eq.64 %sum, 2
+  condbr %both, out(%r = 1), out(%r = 0)
+out:
+  ret.8 %r
+}
+";
+    for row in wryneck_exec::search::SEARCHERS {
+        let config = Config { search: vec![row.name.into()], ..Config::default() };
+        let (_, all) = explore(text, config, Default::default());
+        let both: Vec<bool> = all.ended.iter().filter(|ended| class(&ended.end).ends_with('1')).map(|ended| ended.covers_new).collect();
+        assert_eq!((all.ended.len(), both), (4, vec![true]), "{}", row.name);
+    }
+}
+
 /// Stops nothing by itself; a signal says that the run is to end from some look on.
 struct Signalled {
     all: Collect,

@@ -142,7 +142,7 @@ impl LineMap {
         let (module, f) = image.function(machine.func);
         let new = &module.blocks.range(f.blocks)[*known as usize..];
         let mut names = Files::default();
-        for (block, b) in (machine.first_block + *known..).zip(new) {
+        for (block, b) in (machine.first.block + *known..).zip(new) {
             positions_of(module, b.insts, |file, line, library| {
                 let file = names.name(module, file);
                 let next = self.lines.len();

@@ -75,7 +75,7 @@ pub struct Recorder {
     /// Whether other workers have to know blocks and sides by name, and those that they know of this one.
     pub names_blocks: bool,
     pub named: Vec<u8>,
-    pub named_sides: Vec<u8>,
+    pub named_sides: usize,
 }
 
 impl Recorder {
@@ -175,7 +175,6 @@ impl Recorder {
     /// the highest bit set; of a side a hash of where it begins and leads, with the next bit. So they are the same for all workers, whatever they lifted first.
     fn entered(&mut self, core: &Core) -> Vec<u64> {
         self.named.resize(core.coverage.len(), 0);
-        self.named_sides.resize(core.sides.taken().len(), 0);
         let machine = self.seen.machine.as_ref().map(|machine| machine.borrow());
         let address = |func: u32, inst: u32| machine.as_ref().filter(|_| core.image.is_machine_code(func))?.address_of(inst);
         let of_block = |block: u32| {
@@ -192,12 +191,8 @@ impl Recorder {
             *named = *covered;
             names.push(of_block(block));
         }
-        for (side, (taken, named)) in (0..).zip(core.sides.taken().iter().zip(&mut self.named_sides)) {
-            if *taken == *named {
-                continue;
-            }
-            *named = *taken;
-            let (from, to) = core.sides.place(side);
+        let sides = core.sides.by_paths();
+        for &(from, to) in &sides[std::mem::replace(&mut self.named_sides, sides.len())..] {
             let begins = address(from.func, core.image.code(from.func).first_inst + from.op).unwrap_or(from.op.into());
             let mut hash = FxHasher::default();
             (from.func, begins, of_block(to)).hash(&mut hash);

@@ -189,7 +189,7 @@ impl Worker {
             halt: place.halt,
             names_blocks: place.of > 1,
             named: Vec::new(),
-            named_sides: Vec::new(),
+            named_sides: 0,
         };
         Ok(Worker { explorer, entry, recorder, code, kept, slicer, notes })
     }

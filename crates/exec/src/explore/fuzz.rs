@@ -2,8 +2,8 @@
 //!
 //! A solver changes as little of an input as it can, and one more round of a loop enters no new block. So a number of thirty digits is thirty
 //! flips deep, and nothing tells which of them to take. A fuzzer's mutants jump there. They run on the interpreter, without a symbol, so
-//! thousands of them cost as much as a few paths. What is new is judged as fuzzers judge it: a block, a block that is entered more often by a
-//! power of two (M. Zalewski's AFL), or a fault at another place. Inputs that enter a block that no path has entered, or fault, are run as paths, from
+//! thousands of them cost as much as a few paths. What is new is judged as fuzzers judge it: a block or a side of a branch, one that is entered
+//! more often by a power of two (M. Zalewski's AFL), or a fault at another place. Inputs that enter a block that no path has entered, or fault, are run as paths, from
 //! which flips lead on; the others are only changed further. So nothing is lost by it, and what is reported has been a path.
 //!
 //! Work is counted in instructions, so the order is the same on every machine. Blocks that mutants enter do not count as covered.
@@ -17,7 +17,7 @@ use crate::explore::replay::Replayer;
 use crate::ground::image::CodePos;
 use crate::ground::path_end::PathEnd;
 use crate::step::core::{Core, Ended};
-use crate::step::coverage::Hits;
+use crate::step::coverage::{Entry, Hits};
 use crate::step::seed::{Inputs, model};
 
 /// Makes inputs of inputs.
@@ -63,10 +63,12 @@ pub struct Fuzzer {
     /// Seeds that have a path only if they are chosen.
     corpus: Corpus,
     hits: Hits,
-    /// By block: a bit for each range of numbers of entries that a run had.
+    /// By [`Entry`]: a bit for each range of numbers of entries that a run had.
     seen: Vec<u8>,
     /// The blocks of the last run that no path has entered.
     uncovered: Vec<u32>,
+    /// The sides that the last run took first.
+    sides: Vec<u32>,
     faults: FxHashSet<(CodePos, &'static str)>,
     work: u64,
     /// Work that mutants may take until paths have their turn.
@@ -111,7 +113,8 @@ pub(crate) struct Chosen {
     pub alike: Vec<u32>,
 }
 
-/// What a run has shown.
+/// What a run has shown, least first.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 enum Shown {
     Nothing,
     /// It took too long.
@@ -216,6 +219,10 @@ impl Fuzzer {
             if !matches!(shown, Shown::Nothing) {
                 mutator.keep(inputs.clone());
             }
+            // Nothing is gained by a search for sides that seeds without paths take.
+            for side in self.sides.drain(..) {
+                core.sides.take(side);
+            }
             let blocks = self.uncovered.clone();
             self.corpus.note(Candidate { number, inputs, cost: self.work - before, blocks }, anyway);
         }
@@ -233,7 +240,7 @@ impl Fuzzer {
 
     /// A path has entered these blocks first.
     pub(crate) fn note_covered(&mut self, blocks: &[u32]) {
-        let is_new = |block: &u32| self.seen.get(*block as usize).is_none_or(|seen| *seen == 0);
+        let is_new = |block: &u32| self.seen.get(Entry::Block(*block).index()).is_none_or(|seen| *seen == 0);
         if blocks.iter().any(is_new) {
             self.ran.note(true, 0);
         }
@@ -244,24 +251,34 @@ impl Fuzzer {
         let (end, took) = replayer.count_blocks(core, input, MOST, &mut self.hits);
         self.work += took + RUN;
         self.uncovered.clear();
+        self.sides.clear();
         let entered = self.hits.drain();
         let Some((end, at)) = end else {
             entered.for_each(drop);
             return Shown::Long;
         };
-        self.seen.resize(core.coverage.len(), 0);
         let mut shown = Shown::Nothing;
-        for (block, count) in entered {
-            if core.coverage[block as usize] == 0 {
-                self.uncovered.push(block);
+        for (entry, count) in entered {
+            let is_uncovered = match entry {
+                Entry::Block(block) if core.coverage[block as usize] == 0 => {
+                    self.uncovered.push(block);
+                    true
+                }
+                Entry::Side(side) if !core.sides.is_taken(side) => {
+                    self.sides.push(side);
+                    false
+                }
+                Entry::Block(_) | Entry::Side(_) => false,
+            };
+            if self.seen.len() <= entry.index() {
+                self.seen.resize(entry.index() + 1, 0);
             }
-            let (seen, bit) = (&mut self.seen[block as usize], 1 << range(count));
+            let (seen, bit) = (&mut self.seen[entry.index()], 1 << range(count));
             if *seen & bit != 0 {
                 continue;
             }
-            let is_first = *seen == 0 && core.coverage[block as usize] == 0;
+            shown = shown.max(if *seen == 0 && is_uncovered { Shown::Path } else { Shown::New });
             *seen |= bit;
-            shown = if is_first || matches!(shown, Shown::Path) { Shown::Path } else { Shown::New };
         }
         match end {
             PathEnd::Fault(fault) if self.faults.insert((at, fault.kind.id())) => Shown::Fault,

@@ -7,6 +7,8 @@
 use wryneck_ir::{self as ir, Inst, Module, NONE, Op, limbs};
 
 use crate::ground::exposed::leaves_address_behind;
+use crate::ground::image::First;
+use crate::ground::places;
 
 /// What the inner loop does for an operation. Widths are at most 64 bits unless the name says `Slow`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -105,8 +107,15 @@ pub struct Prepared {
     pub c: u32,
 }
 
+impl Kind {
+    /// Whether it is a comparison with its branch.
+    pub fn is_fused(self) -> bool {
+        matches!(self, Kind::EqBr | Kind::NeBr | Kind::UltBr | Kind::UleBr | Kind::SltBr | Kind::SleBr)
+    }
+}
+
 /// Where an edge leads.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, Default)]
 pub struct PreparedEdge {
     /// First operation of the target block.
     pub target: u32,
@@ -116,8 +125,18 @@ pub struct PreparedEdge {
     pub weight: u32,
     /// Whether other edges lead to the target block, too.
     pub joins: bool,
+    /// Whether it is a side of a branch or switch that came with no library.
+    pub decided: bool,
     /// Copies to make, in this order.
     pub copies: ir::Range,
+}
+
+impl PreparedEdge {
+    /// Whether it is one of the sides that tell what is new ([`crate::step::sides`]).
+    #[inline]
+    pub fn is_side(&self) -> bool {
+        self.joins & self.decided
+    }
 }
 
 #[derive(Clone, Debug)]
@@ -185,17 +204,16 @@ pub struct Code {
     pub frame_align: u64,
     /// It may return with the address of a variable of its own stored elsewhere.
     pub leaves_address: bool,
-    /// Number of the first block over the whole program.
-    pub first_block: u32,
+    pub first: First,
     pub entry: PreparedEdge,
 }
 
-/// What preparing needs from the program: addresses of constants, callees, the number of the first block.
+/// What preparing needs from the program: addresses of constants, callees, the numbers of the first block and edge.
 pub struct Context<'a> {
     pub module: &'a Module,
     pub module_index: u32,
     pub func: u32,
-    pub first_block: u32,
+    pub first: First,
     pub address_of: &'a mut dyn FnMut(u32) -> u64,
     pub callee_of: &'a mut dyn FnMut(u32) -> Callee,
     /// The number of the thread-local variable that a symbol stands for, and the offset in it.
@@ -237,8 +255,8 @@ impl Code {
             frame_size,
             frame_align,
             leaves_address: leaves_address_behind(m, f),
-            first_block: cx.first_block,
-            entry: PreparedEdge { target: 0, block: cx.first_block, weight: 0, joins: false, copies: ir::Range::default() },
+            first: cx.first,
+            entry: PreparedEdge { block: cx.first.block, ..PreparedEdge::default() },
         };
         code.append(cx, index);
         if let Some(b) = blocks.first() {
@@ -248,9 +266,14 @@ impl Code {
         code
     }
 
+    /// The number over the program of the side that an edge is, where the block that it leads to can be entered otherwise, too; of libraries' branches there is none.
+    pub fn side(&self, edge: u32) -> Option<u32> {
+        self.edges[edge as usize].is_side().then_some(self.first.edge + edge)
+    }
+
     /// Adds an edge.
     fn push_edge(&mut self, mut edge: PreparedEdge) {
-        let (at, block) = (self.edges.len() as u32, (edge.block - self.first_block) as usize);
+        let (at, block) = (self.edges.len() as u32, (edge.block - self.first.block) as usize);
         self.first_edges.resize(self.first_edges.len().max(block + 1), NONE);
         match self.first_edges[block] {
             NONE => self.first_edges[block] = at,
@@ -273,18 +296,34 @@ impl Code {
             sequentialise(m.copies.range(e.copies), self.slots - 1, &mut self.copies);
             self.push_edge(PreparedEdge {
                 target: b.insts.first - self.first_inst,
-                block: self.first_block + e.block,
+                block: self.first.block + e.block,
                 weight: b.insts.count,
-                joins: false,
                 copies: ir::Range { first, count: self.copies.len() as u32 - first },
+                ..PreparedEdge::default()
             });
         }
         let known = self.ops.len();
         for i in self.first_inst as usize + known..end as usize {
             let op = self.prepare_inst(cx, &m.insts[i]);
             self.ops.push(op);
+            if !places::came_with_library(m, f, i) {
+                self.note_decided(&m.insts[i]);
+            }
         }
         self.fuse(known, m);
+    }
+
+    /// Its edges are sides of a branch, if it is one.
+    fn note_decided(&mut self, inst: &ir::Inst) {
+        match inst.operator() {
+            Some(Op::CondBr) => [inst.b, inst.c].into_iter().for_each(|edge| self.edges[edge as usize].decided = true),
+            Some(Op::Switch) => {
+                let switch = &self.switches[inst.b as usize];
+                let edges = switch.cases.iter().map(|case| case.1).chain([switch.default]);
+                edges.for_each(|edge| self.edges[edge as usize].decided = true);
+            }
+            _ => {}
+        }
     }
 
     /// Turns comparison + conditional branch on it into one operation.

@@ -35,6 +35,13 @@ pub trait Models {
     }
 }
 
+/// The numbers over the whole program of a function's first block and first edge.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct First {
+    pub block: u32,
+    pub edge: u32,
+}
+
 /// A program ready to run.
 pub struct Image {
     pub program: Program,
@@ -45,8 +52,8 @@ pub struct Image {
     /// What each model stands for: the function it replaces, or the undefined symbol it defines.
     /// What a model stands for, and its name, by number.
     models: FxHashMap<u32, (Callee, Box<str>)>,
-    /// Number of each function's first block over the program. Here machine code counts as if it had no block: its numbers come after all others.
-    first_block: Vec<u32>,
+    /// By function. Here machine code counts as if it had no block and no edge: its numbers come after all others.
+    first: Vec<First>,
     /// Blocks of the program, those of machine code with them.
     pub blocks: u32,
     pub(super) global_addrs: Vec<u64>,
@@ -80,16 +87,17 @@ impl Image {
     /// Gives everything an address and fills the globals.
     pub fn new(program: Program, environment: &(impl Models + ?Sized), pool: &mut Pool) -> Image {
         let functions = program.functions();
-        let mut first_block = Vec::with_capacity(functions.len());
-        let mut blocks = 0;
+        let mut first = Vec::with_capacity(functions.len());
+        let mut next = First::default();
         let mut machine = None;
         for (n, f) in (0u32..).zip(functions) {
             let function = &program.units[f.unit as usize].module.functions[f.index as usize];
-            first_block.push(blocks);
+            first.push(next);
             if machine.is_none() && function.flags & ir::function_flags::GROWS != 0 {
                 machine = Some(n);
             } else {
-                blocks += function.blocks.count;
+                next.block += function.blocks.count;
+                next.edge += function.edges.count;
             }
         }
         let mut models = FxHashMap::default();
@@ -115,8 +123,8 @@ impl Image {
             callees,
             undefined,
             models,
-            first_block,
-            blocks,
+            first,
+            blocks: next.block,
             global_addrs: Vec::new(),
             locals: Vec::new(),
             placed: FxHashMap::default(),
@@ -131,7 +139,7 @@ impl Image {
         globals::place(&mut image);
         globals::fill(&mut image, pool);
         if let Some(func) = machine {
-            image.machine = Some(Box::new(MachineCode::new(&image, func)));
+            image.machine = Some(Box::new(MachineCode::new(&image, func, next)));
             image.blocks += image.function(func).1.blocks.count;
         }
         image
@@ -304,7 +312,7 @@ impl Image {
         match (cell.get(), &self.machine) {
             (Some(code), _) => code,
             (None, Some(machine)) if machine.func == func => &machine.code,
-            (None, _) => cell.get_or_init(|| Box::new(prepared(self, func, self.first_block[func as usize]))),
+            (None, _) => cell.get_or_init(|| Box::new(prepared(self, func, self.first[func as usize]))),
         }
     }
 
@@ -320,11 +328,11 @@ impl Image {
 
     /// The function a block number belongs to, and the block's index in it.
     pub fn block_owner(&self, block: u32) -> (u32, u32) {
-        if let Some(machine) = self.machine.as_ref().filter(|machine| block >= machine.first_block) {
-            return (machine.func, block - machine.first_block);
+        if let Some(machine) = self.machine.as_ref().filter(|machine| block >= machine.first.block) {
+            return (machine.func, block - machine.first.block);
         }
-        let f = self.first_block.partition_point(|&first| first <= block) - 1;
-        (f as u32, block - self.first_block[f])
+        let f = self.first.partition_point(|first| first.block <= block) - 1;
+        (f as u32, block - self.first[f].block)
     }
 
     /// The first operation, of its function, of a block over the program, and the one behind its last.
@@ -338,8 +346,8 @@ impl Image {
 
     pub fn first_block_of(&self, func: u32) -> u32 {
         match &self.machine {
-            Some(machine) if machine.func == func => machine.first_block,
-            Some(_) | None => self.first_block[func as usize],
+            Some(machine) if machine.func == func => machine.first.block,
+            Some(_) | None => self.first[func as usize].block,
         }
     }
 }
@@ -358,20 +366,20 @@ fn undefined_callee(image: &Image, u: u32) -> Callee {
     image.undefined[u as usize].map_or(Callee::Undefined(u), Callee::Model)
 }
 
-/// Prepares a function whose blocks are numbered from `first_block` on.
-pub(super) fn prepared(image: &Image, func: u32, first_block: u32) -> Code {
+/// Prepares a function whose blocks and edges are numbered from `first` on.
+pub(super) fn prepared(image: &Image, func: u32, first: First) -> Code {
     let index = image.program.functions()[func as usize].index as usize;
-    preparing(image, func, first_block, |cx| Code::prepare(cx, index))
+    preparing(image, func, first, |cx| Code::prepare(cx, index))
 }
 
-/// Calls `prepare` with what preparing a function needs, whose blocks are numbered from `first_block` on.
-pub(super) fn preparing<T>(image: &Image, func: u32, first_block: u32, prepare: impl FnOnce(&mut Context<'_>) -> T) -> T {
+/// Calls `prepare` with what preparing a function needs, whose blocks and edges are numbered from `first` on.
+pub(super) fn preparing<T>(image: &Image, func: u32, first: First, prepare: impl FnOnce(&mut Context<'_>) -> T) -> T {
     let module_index = image.program.functions()[func as usize].unit;
     prepare(&mut Context {
         module: &image.program.units[module_index as usize].module,
         module_index,
         func,
-        first_block,
+        first,
         address_of: &mut |symbol| image.target_address(image.program.target(module_index, symbol)),
         // A call of data or of null is decided when it is reached: no callee has this number.
         callee_of: &mut |symbol| image.callee_of(module_index, symbol).unwrap_or(Callee::Undefined(u32::MAX)),

@@ -6,30 +6,29 @@ use wryneck_ir::code_source::ReadBytes;
 use wryneck_ir::{self as ir, Lowering, NoCode};
 
 use crate::ground::code::{Code, PreparedEdge};
-use crate::ground::image::{Image, prepared, preparing};
+use crate::ground::image::{First, Image, prepared, preparing};
 
 /// The function that is machine code.
 pub struct MachineCode {
     /// Its number in the program.
     pub func: u32,
-    /// The number of its first block over the program; all blocks from there on are its own.
-    pub first_block: u32,
+    /// All blocks and edges from there on are its own.
+    pub first: First,
     /// Prepared from the beginning.
     pub code: Code,
 }
 
 impl MachineCode {
-    /// The function `func` of an image, which counts the blocks of all others so far.
-    pub(super) fn new(image: &Image, func: u32) -> MachineCode {
-        let first_block = image.blocks;
-        MachineCode { func, first_block, code: prepared(image, func, first_block) }
+    /// The function `func` of an image, whose numbers come after those of all others.
+    pub(super) fn new(image: &Image, func: u32, first: First) -> MachineCode {
+        MachineCode { func, first, code: prepared(image, func, first) }
     }
 }
 
 impl Image {
     /// The way to an address in machine code, which grows by what `source` lowers for it.
     pub fn edge_to(&mut self, address: u64, source: &mut dyn Lowering, read: ReadBytes<'_>) -> Result<PreparedEdge, NoCode> {
-        let Some(&MachineCode { func, first_block, .. }) = self.machine_code() else {
+        let Some(&MachineCode { func, first, .. }) = self.machine_code() else {
             return Err(NoCode::Unsupported("a program without machine code".into()));
         };
         let place = self.program.functions()[func as usize];
@@ -41,14 +40,14 @@ impl Image {
             ir::verify::verify_growth(module, &before).map_err(|e| NoCode::Malformed(Box::new(e)))?;
             self.blocks += grown;
             if let Some(mut machine) = self.machine.take() {
-                preparing(self, func, first_block, |cx| machine.code.append(cx, place.index as usize));
+                preparing(self, func, first, |cx| machine.code.append(cx, place.index as usize));
                 self.machine = Some(machine);
             }
         }
         let (module, function) = self.function(func);
         let insts = module.blocks.range(function.blocks)[block as usize].insts;
         let target = insts.first - self.code(func).first_inst;
-        Ok(PreparedEdge { target, block: first_block + block, weight: insts.count, joins: false, copies: ir::Range::default() })
+        Ok(PreparedEdge { target, block: first.block + block, weight: insts.count, ..PreparedEdge::default() })
     }
 }
 
@@ -109,7 +108,7 @@ mod tests {
             };
             let (first, code, last) = (number("first"), number("code"), number("last"));
             let machine = image.machine_code().expect("it grows");
-            assert_eq!((machine.func, machine.first_block, machine.code.func), (code, 5, code));
+            assert_eq!((machine.func, machine.first.block, machine.code.func), (code, 5, code));
             let mut source = TwoBlocks(Names::default());
             for grown in [0, 2, 4] {
                 if grown > 0 {
@@ -122,7 +121,7 @@ mod tests {
                 assert!((0..image.blocks).map(|block| image.block_owner(block)).eq(owners), "{order:?}");
                 for (func, _) in counts {
                     let first = image.first_block_of(func);
-                    assert_eq!((image.block_owner(first), image.code(func).first_block), ((func, 0), first));
+                    assert_eq!((image.block_owner(first), image.code(func).first.block), ((func, 0), first));
                     assert_eq!(image.code(func).entry.block, first);
                 }
                 assert_eq!(image.operations(6 + grown), (1 + grown, 2 + grown));

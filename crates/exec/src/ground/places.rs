@@ -34,12 +34,14 @@ pub fn name(image: &Image, pos: CodePos) -> String {
 
 /// Whether the code at a place came with a library: its function did, or, where code of both is one function, it did itself.
 pub fn in_library(image: &Image, pos: CodePos) -> bool {
-    let here = || {
-        let module = image.function(pos.func).0;
-        let loc = module.inst_locs.get((image.code(pos.func).first_inst + pos.op) as usize).copied().unwrap_or(0);
-        module.locations[loc as usize].library != 0
-    };
-    image.is_library(pos.func) || image.is_machine_code(pos.func) && here()
+    let (module, f) = image.function(pos.func);
+    came_with_library(module, f, (image.code(pos.func).first_inst + pos.op) as usize)
+}
+
+/// As [`in_library`], of an instruction of a function's module.
+pub(super) fn came_with_library(module: &ir::Module, f: &ir::Function, inst: usize) -> bool {
+    let here = || module.inst_locs.get(inst).is_some_and(|loc| module.locations[*loc as usize].library != 0);
+    f.flags & ir::function_flags::LIBRARY != 0 || f.flags & ir::function_flags::GROWS != 0 && here()
 }
 
 /// Parts of the names of files that came with a compiler: Rust's standard library, the crates that it uses, the headers of libc++.

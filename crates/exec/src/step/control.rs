@@ -8,7 +8,6 @@ use wryneck_ir::{Inst, NoCode, Op};
 use super::loops;
 use crate::ground::code::{Code, PreparedEdge};
 use crate::ground::path_end::{FaultKind, PathEnd};
-use crate::step::core::Core;
 use crate::step::cx::{Cx, require_or_end};
 use crate::step::plugin::{Stop, Value};
 use crate::step::recorder::Step;
@@ -21,13 +20,8 @@ pub fn branch(cx: &mut Cx<'_>, code: &Code, op: Op) -> Result<(), Stop> {
     let edge = match op {
         Op::CondBr => {
             let cond = cx.wide_operand(p.a, 1);
-            let (op, Core { image, sides, .. }) = (cx.pos().op, &mut *cx.core);
-            let ways = (sides.way(image, code, op, p.b), sides.way(image, code, op, p.c));
-            let taken = cx.decide_branch(cond, Some(ways))?;
-            if cx.core.pool.as_u64(cond).is_none() {
-                cx.core.take_side(cx.state, if taken { ways.0 } else { ways.1 });
-            }
-            if taken { p.b } else { p.c }
+            let ways = (Way::of(code, p.b), Way::of(code, p.c));
+            if cx.decide_branch(cond, Some(ways))? { p.b } else { p.c }
         }
         Op::Switch => switch(cx, code, p.b, p.a, 64 - u32::from(p.shift))?,
         _ => p.a,
@@ -38,6 +32,8 @@ pub fn branch(cx: &mut Cx<'_>, code: &Code, op: Op) -> Result<(), Stop> {
     if let Some(recorder) = &mut cx.core.recorder {
         recorder.step(Step::Edge { op: cx.state.frame().op(), edge });
     }
+    let op = cx.pos().op;
+    cx.core.take_side(cx.state, code, op, edge);
     take(cx, &code.edges[edge as usize], code);
     Ok(())
 }
@@ -68,11 +64,8 @@ fn switch(cx: &mut Cx<'_>, code: &Code, number: u32, slot: u32, width: u32) -> R
     let other = pool.not(listed);
     sides.push((s.default, other));
     let conds: Vec<ExprId> = sides.iter().map(|(_, c)| *c).collect();
-    let (op, core) = (cx.pos().op, &mut *cx.core);
-    let ways: Vec<Way> = sides.iter().map(|(e, _)| core.sides.way(&core.image, code, op, *e)).collect();
-    let taken = cx.choose(&conds, &ways)?;
-    cx.core.take_side(cx.state, ways[taken]);
-    Ok(sides[taken].0)
+    let ways: Vec<Way> = sides.iter().map(|(e, _)| Way::of(code, *e)).collect();
+    Ok(sides[cx.choose(&conds, &ways)?].0)
 }
 
 /// Jumps to the code address in a slot; a symbolic address is concretised. If the address has no block yet, the machine code function is

@@ -24,7 +24,7 @@ use crate::state::rebuilt::remap_shared;
 use crate::state::survived::Survived;
 use crate::state::threads::Order;
 use crate::state::{Frame, Input, Script, Slots, State, positions};
-use crate::step::coverage::{Coverage, Hits};
+use crate::step::coverage::{Coverage, Entry, Hits};
 use crate::step::cx::adoption::Adoption;
 use crate::step::goals::Goals;
 use crate::step::leaks::Leak;
@@ -420,7 +420,7 @@ impl Core {
     /// Marks a block as entered.
     pub fn cover(&mut self, state: &mut State, block: u32) {
         if let Some(hits) = &mut self.counting {
-            return hits.count(block);
+            return hits.count(Entry::Block(block));
         }
         if self.coverage[block as usize] == 0 && !self.meet(state, block) {
             self.coverage[block as usize] = 1;

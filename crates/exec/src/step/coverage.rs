@@ -4,28 +4,51 @@
 use std::mem;
 use std::ops::{Deref, DerefMut};
 
+use crate::ground::code::Code;
+use crate::state::State;
 use crate::step::core::Core;
+use crate::step::sides::Sides;
 
 /// A byte per block of the program, 1 once a path entered it.
 #[derive(Default)]
 pub struct Coverage(Vec<u8>);
 
-/// How often a run entered each block, to 255.
+/// What a run can enter.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Entry {
+    Block(u32),
+    /// A side of a branch.
+    Side(u32),
+}
+
+impl Entry {
+    /// Blocks and sides, each by a number of its own.
+    pub fn index(self) -> usize {
+        match self {
+            Entry::Block(number) => 2 * number as usize,
+            Entry::Side(number) => 2 * number as usize + 1,
+        }
+    }
+}
+
+/// How often a run entered each block and took each side, to 255.
 #[derive(Default)]
 pub struct Hits {
     counts: Vec<u8>,
-    entered: Vec<u32>,
-    /// In place of the exploration's while the run lasts; no byte of it is ever set, so each entry is seen.
+    entered: Vec<Entry>,
+    /// In place of the exploration's while the run lasts; no byte of them is ever set, so each entry is seen.
     blank: Coverage,
+    blank_sides: Sides,
 }
 
 impl Core {
-    /// Entries of blocks are counted, and what paths have covered stays as it is, until [`Core::end_counting`].
+    /// Entries are counted, and what paths have covered stays as it is, until [`Core::end_counting`].
     pub(crate) fn begin_counting(&mut self, hits: &mut Hits) {
         debug_assert!(hits.entered.is_empty(), "what an earlier run entered is not this one's");
         let mut blank = mem::take(&mut hits.blank);
         blank.grow(self.image.blocks);
         let covered = mem::replace(&mut self.coverage, blank);
+        mem::swap(&mut self.sides, &mut hits.blank_sides);
         self.counting = Some(Hits { blank: covered, ..mem::take(hits) });
     }
 
@@ -34,27 +57,35 @@ impl Core {
         // Code may have been lowered on the way.
         counted.blank.grow(self.image.blocks);
         mem::swap(&mut self.coverage, &mut counted.blank);
+        mem::swap(&mut self.sides, &mut counted.blank_sides);
         *hits = counted;
+    }
+
+    /// A path enters a block by an edge of the operation `op`: one of them for the first time, or while entries are counted.
+    #[cold]
+    pub(crate) fn enter_by(&mut self, state: &mut State, code: &Code, op: u32, edge: u32) {
+        self.take_side(state, code, op, edge);
+        self.cover(state, code.edges[edge as usize].block);
     }
 }
 
 impl Hits {
     /// One more entry.
-    pub(crate) fn count(&mut self, block: u32) {
-        if self.counts.len() <= block as usize {
-            self.counts.resize(block as usize + 1, 0);
+    pub(crate) fn count(&mut self, entry: Entry) {
+        if self.counts.len() <= entry.index() {
+            self.counts.resize(entry.index() + 1, 0);
         }
-        let count = &mut self.counts[block as usize];
+        let count = &mut self.counts[entry.index()];
         if *count == 0 {
-            self.entered.push(block);
+            self.entered.push(entry);
         }
         *count = count.saturating_add(1);
     }
 
-    /// Takes out the blocks that were entered, and how often. To be read to its end.
-    pub(crate) fn drain(&mut self) -> impl Iterator<Item = (u32, u8)> {
+    /// Takes out what was entered, and how often. To be read to its end.
+    pub(crate) fn drain(&mut self) -> impl Iterator<Item = (Entry, u8)> {
         let Hits { counts, entered, .. } = self;
-        entered.drain(..).map(|block| (block, mem::take(&mut counts[block as usize])))
+        entered.drain(..).map(|entry| (entry, mem::take(&mut counts[entry.index()])))
     }
 }
 

@@ -113,7 +113,7 @@ impl Core {
         let source = source.borrow();
         let Some(machine) = self.image.machine_code() else { return };
         let (module, function) = self.image.function(machine.func);
-        let first = machine.first_block;
+        let first = machine.first.block;
         let new = goals.seen.max(first)..self.image.blocks;
         goals.seen = self.image.blocks;
         let mut found = Vec::new();

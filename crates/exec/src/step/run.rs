@@ -219,8 +219,9 @@ unsafe fn run_frame<const CHECKED: bool, const TRACE: bool>(
             at = e.target as usize;
             left -= i64::from(e.weight);
             // SAFETY: coverage has a byte for every block of the program, and nothing can make it shorter (`Coverage`).
-            if unsafe { *core.coverage.get_unchecked(e.block as usize) } == 0 {
-                core.cover(state, e.block);
+            let is_new = unsafe { *core.coverage.get_unchecked(e.block as usize) } == 0;
+            if is_new || e.is_side() && !core.sides.is_taken(code.first.edge + edge) {
+                core.enter_by(state, code, at as u32, edge);
             }
             if left < 0 {
                 leave!(Left::With(Exit::Budget));

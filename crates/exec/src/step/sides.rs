@@ -1,16 +1,13 @@
-//! Sides of the program's symbolic branches, where the block that a side leads to can be entered otherwise, too. Of libraries' branches blocks are enough.
+//! Sides of the program's branches, where the block that a side leads to can be entered otherwise, too. Of libraries' branches blocks are enough.
 //!
 //! Optimised code has one block where its source has several: the ways to `goto fail` meet, and a function that returns one of three constants has a block that
-//! merges them. There the blocks entered tell nothing of the source's lines, but the sides taken do. Only decisions on input note their side, so one that was
-//! taken by constants may count as new later: that costs a test too many.
-
-use rustc_hash::FxHashMap;
+//! merges them. There the blocks entered tell nothing of the source's lines, but the sides taken do.
 
 use crate::ground::code::Code;
-use crate::ground::image::{CodePos, Image};
-use crate::ground::places;
+use crate::ground::image::CodePos;
 use crate::state::State;
 use crate::step::core::Core;
+use crate::step::coverage::Entry;
 
 /// Where a side of a branch leads.
 #[derive(Clone, Copy, Debug)]
@@ -20,58 +17,59 @@ pub struct Way {
     pub side: Option<u32>,
 }
 
-/// The sides met so far.
+/// The sides that were taken. A side's number is that of its edge over the program.
 #[derive(Default)]
 pub struct Sides {
-    /// By function and edge.
-    numbers: FxHashMap<(u32, u32), u32>,
-    /// By number: the branch, and the block that the side leads to.
-    places: Vec<(CodePos, u32)>,
-    /// A byte per side, 1 once a path took it.
+    /// A byte per side, 1 once a path, or a seed without a path, took it.
     taken: Vec<u8>,
-    /// Blocks alone tell what is new.
-    ignored: bool,
+    /// Those that paths took first, in their order: the branch, and the block that the side leads to.
+    by_paths: Vec<(CodePos, u32)>,
 }
 
 impl Sides {
-    /// A byte per side, 0 if no path has taken it.
+    /// A byte per side, 0 if nothing has taken it. A side that it has no byte for was not taken.
     pub fn taken(&self) -> &[u8] {
         &self.taken
     }
 
-    /// Of a corpus only a few seeds have paths, and which sides the others take is not known: then the search would look for those.
-    pub(crate) fn ignore(&mut self) {
-        self.ignored = true;
+    /// Those that paths took first, in their order: the branch, and the block that the side leads to.
+    pub fn by_paths(&self) -> &[(CodePos, u32)] {
+        &self.by_paths
     }
 
-    /// The branch of a side, and the block that it leads to.
-    pub fn place(&self, side: u32) -> (CodePos, u32) {
-        self.places[side as usize]
+    #[inline]
+    pub(crate) fn is_taken(&self, side: u32) -> bool {
+        self.taken.get(side as usize).is_some_and(|taken| *taken != 0)
     }
 
-    /// Where an edge of a function leads from the branch at this operation.
-    pub(super) fn way(&mut self, image: &Image, code: &Code, op: u32, edge: u32) -> Way {
-        let pos = CodePos { func: code.func, op };
-        let to = &code.edges[edge as usize];
-        let side = (to.joins && !self.ignored && !places::in_library(image, pos)).then(|| {
-            let next = self.taken.len() as u32;
-            let number = *self.numbers.entry((code.func, edge)).or_insert(next);
-            if number == next {
-                self.taken.push(0);
-                self.places.push((pos, to.block));
-            }
-            number
-        });
-        Way { block: to.block, side }
+    /// Whether nothing had taken it.
+    pub(crate) fn take(&mut self, side: u32) -> bool {
+        if self.taken.len() <= side as usize {
+            self.taken.resize(side as usize + 1, 0);
+        }
+        std::mem::replace(&mut self.taken[side as usize], 1) == 0
+    }
+}
+
+impl Way {
+    /// Where an edge of a function leads.
+    pub(super) fn of(code: &Code, edge: u32) -> Way {
+        Way { block: code.edges[edge as usize].block, side: code.side(edge) }
     }
 }
 
 impl Core {
-    /// A path takes this way, by a decision.
-    pub(super) fn take_side(&mut self, state: &mut State, way: Way) {
-        if let Some(side) = way.side
-            && std::mem::replace(&mut self.sides.taken[side as usize], 1) == 0
-        {
+    /// A path takes an edge of the branch at the operation `op`.
+    pub(super) fn take_side(&mut self, state: &mut State, code: &Code, op: u32, edge: u32) {
+        let Some(side) = code.side(edge) else { return };
+        if let Some(hits) = &mut self.counting {
+            return hits.count(Entry::Side(side));
+        }
+        if self.sides.take(side) {
+            // A comparison that is one operation with its branch comes before it.
+            let is_fused = code.ops[op as usize].kind.is_fused();
+            let pos = CodePos { func: code.func, op: op + u32::from(is_fused) };
+            self.sides.by_paths.push((pos, code.edges[edge as usize].block));
             state.covers_new = true;
         }
     }

@@ -33,7 +33,7 @@ impl Graph {
             self.add(image, func, known);
         }
         let (Some(flow), Some(machine)) = (flow, machine) else { return true };
-        let base = machine.first_block;
+        let base = machine.first.block;
         for block in known.max(base)..image.blocks {
             match flow.transfer(block - base) {
                 Transfer::To(address) | Transfer::Call { back: address, .. } => self.open.push((block, address)),

@@ -43,7 +43,7 @@ impl Leads {
     /// How often an item was selected of what comes next, of which no byte of `covered` is set; `None`: there is nothing.
     pub(super) fn tried(&mut self, covered: &[u8]) -> Option<u32> {
         while let Some(&(tried, to)) = self.order.first() {
-            let is_covered = covered[to as usize] != 0;
+            let is_covered = covered.get(to as usize).is_some_and(|byte| *byte != 0);
             if !is_covered && self.to.get(&to).is_some_and(|lead| !lead.items.is_empty()) {
                 return Some(tried);
             }
