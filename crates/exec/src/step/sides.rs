@@ -15,6 +15,8 @@ pub struct Way {
     pub block: u32,
     /// Its number among sides, if other edges lead to the block, too.
     pub side: Option<u32>,
+    /// How many flips in a row led to this block, each left by the path of the one before: rounds of a loop.
+    pub round: u32,
 }
 
 /// The sides that were taken. A side's number is that of its edge over the program.
@@ -54,7 +56,7 @@ impl Sides {
 impl Way {
     /// Where an edge of a function leads.
     pub(super) fn of(code: &Code, edge: u32) -> Way {
-        Way { block: code.edges[edge as usize].block, side: code.side(edge) }
+        Way { block: code.edges[edge as usize].block, side: code.side(edge), round: 0 }
     }
 }
 

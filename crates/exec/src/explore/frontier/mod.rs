@@ -23,6 +23,7 @@ use crate::ground::sharing::Visited;
 use crate::state::State;
 use crate::state::rebuilt::{Rebuilt, remap_shared};
 use crate::step::core::{Core, Flip};
+use crate::step::sides::Way;
 
 pub use seeds::SeedEnd;
 
@@ -69,9 +70,9 @@ pub struct Frontier {
     hard: hard::Hard,
     /// Of the path that ran last ([`Candidate::leads_on`]).
     leads_on: bool,
-    /// The block that the path which ran last began at, if it began as a flip of a branch. A flip that it leaves to the same block is the next round of a loop,
-    /// such as one that compares a string.
-    began_at: Option<u32>,
+    /// Where the path which ran last began, if it began as a flip of a branch. A flip that it leaves to the same block is the next round of a loop, such as one
+    /// that compares a string.
+    began_at: Option<Way>,
 }
 
 impl Held {
@@ -114,6 +115,7 @@ impl Item {
         let plain = |pos: CodePos, depth: u32, node: u32, instructions: u64| Candidate {
             block: None,
             side: None,
+            round: 0,
             pos,
             depth,
             node,
@@ -126,6 +128,7 @@ impl Item {
         let of = |f: &Flip| Candidate {
             block: f.way.map(|way| way.block),
             side: f.way.and_then(|way| way.side),
+            round: f.way.map_or(0, |way| way.round),
             ..plain(f.pos, f.prefix.len(), f.node, f.instructions)
         };
         match self {
@@ -171,15 +174,20 @@ impl Frontier {
         self.search = search;
     }
 
-    pub(crate) fn add(&mut self, core: &mut Core, item: Item) {
+    pub(crate) fn add(&mut self, core: &mut Core, mut item: Item) {
         if let Item::Flip(Flip { given_up: given_up @ 1.., .. }) = item {
             let id = self.hard.add(given_up);
             self.insert(core, id, item);
             return;
         }
+        if let Item::Flip(Flip { way: Some(way), .. }) = &mut item
+            && let Some(began_at) = self.began_at.filter(|began_at| began_at.block == way.block)
+        {
+            way.round = began_at.round + 1;
+        }
         let mut candidate = item.candidate();
         if let Some(flip) = item.flip() {
-            candidate.leads_on = self.leads_on || candidate.block.is_some() && candidate.block == self.began_at;
+            candidate.leads_on = self.leads_on || candidate.round > 0;
             candidate.urgent = is_urgent(core, flip);
         }
         candidate.calls = toward::calls_around(core, &item);
@@ -257,7 +265,7 @@ impl Frontier {
     pub(crate) fn next(&mut self, core: &mut Core, root: &mut State) -> Option<ItemId> {
         let first = self.next_reached(core).or_else(|| self.next_of_seed(core)).or_else(|| self.next_hard_due(core));
         let next = first.or_else(|| self.select(core, root)).or_else(|| self.next_hard());
-        self.began_at = next.and_then(|id| self.items.get(&id)?.flip()?.way.map(|way| way.block));
+        self.began_at = next.and_then(|id| self.items.get(&id)?.flip()?.way);
         next
     }
 

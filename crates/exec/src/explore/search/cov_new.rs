@@ -97,6 +97,7 @@ mod tests {
         Candidate {
             block: Some(block),
             side: None,
+            round: 0,
             pos,
             depth: 0,
             node: 0,

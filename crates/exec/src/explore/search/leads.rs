@@ -6,10 +6,14 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use rustc_hash::FxHashMap;
 
-use super::ItemId;
+use super::{Candidate, ItemId};
 
 /// Selections of a side of a branch.
 const MOST_OF_SIDE: u32 = 4;
+/// As [`MOST_OF_SIDE`], of a round of a loop.
+const MOST_OF_ROUND: u32 = 2;
+/// Rounds of a loop that are told apart.
+const ROUNDS: u32 = 16;
 
 #[derive(Default)]
 pub(super) struct Leads {
@@ -60,6 +64,18 @@ impl Leads {
         (self.tried(taken)? < MOST_OF_SIDE).then(|| self.select())?
     }
 
+    /// As [`Leads::add`], of a flip to a round of a loop behind its first one.
+    pub(super) fn add_round(&mut self, id: ItemId, item: &Candidate) {
+        if let Some(block) = item.block.filter(|_| (1..ROUNDS).contains(&item.round)) {
+            self.add(id, block * ROUNDS + item.round);
+        }
+    }
+
+    /// An item that leads to a round of a loop, after [`Leads::add_round`]; each round has a few.
+    pub(super) fn select_round(&mut self) -> Option<ItemId> {
+        (self.tried(&[])? < MOST_OF_ROUND).then(|| self.select())?
+    }
+
     /// The next item, after [`Leads::tried`].
     pub(super) fn select(&mut self) -> Option<ItemId> {
         let (tried, to) = self.order.pop_first()?;
@@ -68,5 +84,41 @@ impl Leads {
         self.order.insert((lead.tried, to));
         // The oldest has the shortest way; if that was in vain, the youngest may have another one.
         if tried % 2 == 0 { lead.items.first() } else { lead.items.last() }.copied()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::ground::image::CodePos;
+
+    #[test]
+    fn each_round_of_a_loop_is_selected_a_few_times() {
+        let (mut rounds, calls) = (Leads::default(), std::rc::Rc::default());
+        let mut flip = Candidate {
+            block: Some(3),
+            side: None,
+            round: 0,
+            pos: CodePos::default(),
+            depth: 0,
+            node: 0,
+            instructions: 0,
+            leads_on: false,
+            paused: false,
+            urgent: false,
+            calls,
+        };
+        for id in 0..100 {
+            // One flip enters the loop, and many are of its last rounds, which are not told apart.
+            flip.round = [0, 1, 1, 1, 2, ROUNDS][id as usize % 6];
+            rounds.add_round(id, &flip);
+        }
+        let mut selected = Vec::new();
+        while let Some(id) = rounds.select_round() {
+            rounds.remove(id);
+            selected.push([0, 1, 1, 1, 2, ROUNDS][id as usize % 6]);
+        }
+        selected.sort_unstable();
+        assert_eq!(selected, [1, 1, 2, 2]);
     }
 }

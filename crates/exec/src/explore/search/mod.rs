@@ -29,6 +29,8 @@ pub struct Candidate {
     pub block: Option<u32>,
     /// The number of its side, if that tells more than the block.
     pub side: Option<u32>,
+    /// Of a loop that was entered by flips alone ([`Way`](crate::step::sides::Way)).
+    pub round: u32,
     pub pos: CodePos,
     /// Decisions.
     pub depth: u32,

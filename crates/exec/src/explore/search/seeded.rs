@@ -12,13 +12,14 @@ pub struct Seeded {
     /// Of all items those that lead on.
     near: Distance,
     sides: Leads,
+    rounds: Leads,
     rest: Box<dyn Searcher>,
     turn: bool,
 }
 
 impl Seeded {
     pub fn new(rest: Box<dyn Searcher>) -> Seeded {
-        Seeded { near: Distance::default(), sides: Leads::default(), rest, turn: false }
+        Seeded { near: Distance::default(), sides: Leads::default(), rounds: Leads::default(), rest, turn: false }
     }
 }
 
@@ -27,19 +28,21 @@ impl Searcher for Seeded {
         if item.leads_on {
             self.near.add(id, item);
             item.side.into_iter().for_each(|side| self.sides.add(id, side));
+            self.rounds.add_round(id, item);
         }
         self.rest.add(id, item);
     }
     fn remove(&mut self, id: ItemId) {
         self.near.remove(id);
         self.sides.remove(id);
+        self.rounds.remove(id);
         self.rest.remove(id);
     }
     fn select(&mut self, view: &View<'_>) -> Option<ItemId> {
         self.turn = !self.turn;
         match self.near.nearest(view) {
             Some((0, id)) => Some(id),
-            near => self.sides.select_side(view.sides).or_else(|| match near {
+            near => self.sides.select_side(view.sides).or_else(|| self.rounds.select_round()).or_else(|| match near {
                 Some((_, id)) if self.turn => Some(id),
                 Some(_) | None => self.rest.select(view),
             }),
