@@ -26,6 +26,8 @@ pub trait Mutator {
     fn keep(&mut self, inputs: Inputs);
     /// `None`: there is nothing to make it of yet.
     fn mutant(&mut self) -> Option<Inputs>;
+    /// An input that goes on where this one ends, if there is room for more.
+    fn longer(&self, inputs: &Inputs) -> Option<Inputs>;
 }
 
 /// How many mutants were run, how many of them did something new, and how many of these became seeds.
@@ -47,6 +49,8 @@ const FOUND: u64 = 1000;
 const TURN: u64 = 1_000_000;
 /// Seeds that all have paths of their own, if there are no more.
 const FEW: usize = 64;
+/// The part of the chosen seeds' work that those of them have which are run as paths again, with more behind their ends.
+const LONGER: u64 = 4;
 /// As [`TURN`], of seeds that have no path yet.
 const LOOK: u64 = 64_000_000;
 /// Instructions of a run, at most; one that takes longer is forgotten.
@@ -229,12 +233,20 @@ impl Fuzzer {
         if !self.corpus.is_to_choose() {
             return;
         }
-        let (paths, alike) = self.corpus.choose();
-        for candidate in paths {
+        let (mut paths, alike) = self.corpus.choose();
+        for candidate in &paths {
             // The newest are changed most.
             mutator.keep(candidate.inputs.clone());
             chosen.paths.push((Some(candidate.number), candidate.inputs.clone()));
         }
+        // Behind the end of an input there is nothing to flip, and what enters code cheaply is short.
+        let mut left = paths.iter().map(|candidate| candidate.cost).sum::<u64>() / LONGER;
+        paths.sort_by_key(|candidate| candidate.inputs.iter().map(|(_, bytes)| bytes.len()).sum::<usize>());
+        let short = paths.iter().take_while(|candidate| {
+            left = left.saturating_sub(candidate.cost);
+            left > 0
+        });
+        chosen.paths.extend(short.filter_map(|candidate| Some((None, mutator.longer(&candidate.inputs)?))));
         chosen.alike = alike;
     }
 

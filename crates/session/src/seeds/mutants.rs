@@ -23,6 +23,8 @@ pub struct Mutants {
 const MOST_CHANGES: u32 = 5;
 /// Every second mutant is of one of so many newest origins.
 const NEWEST: usize = 32;
+/// Bytes that a longer input has more, at most.
+const MORE: usize = 16;
 /// Tries of changes until one gives an input that fits.
 const TRIES: usize = 16;
 
@@ -45,6 +47,20 @@ impl Mutator for Mutants {
         }
     }
 
+    fn longer(&self, inputs: &Inputs) -> Option<Inputs> {
+        let longer = |slot: &Slot| {
+            let content = slot.content(&inputs.iter().find(|(name, _)| *name == slot.bytes)?.1);
+            let room = MORE.min(slot.most().saturating_sub(content.len()));
+            let last = content.last().filter(|_| room > 0)?;
+            slot.fill([content, &vec![*last; room]].concat()).ok()
+        };
+        let mut inputs = inputs.clone();
+        let filled: Vec<Inputs> = self.slots.iter().filter_map(longer).map(|(filled, _)| filled).collect();
+        let is_longer = !filled.is_empty();
+        filled.into_iter().for_each(|filled| replace(&mut inputs, filled));
+        is_longer.then_some(inputs)
+    }
+
     fn mutant(&mut self) -> Option<Inputs> {
         let (other, mut inputs) = (self.origin()?.clone(), self.origin()?.clone());
         for _ in 0..TRIES {
@@ -64,13 +80,18 @@ impl Mutator for Mutants {
                 }
             };
             if !filled.is_empty() {
-                inputs.retain(|(name, _)| filled.iter().all(|(other, _)| other != name));
-                inputs.extend(filled);
+                replace(&mut inputs, filled);
                 return Some(inputs);
             }
         }
         None
     }
+}
+
+/// Puts these inputs in the place of those of their names.
+fn replace(inputs: &mut Inputs, by: Inputs) {
+    inputs.retain(|(name, _)| by.iter().all(|(other, _)| other != name));
+    inputs.extend(by);
 }
 
 /// A few changes of an input that may have so many bytes.
@@ -242,6 +263,9 @@ fn cut(random: &mut Rng, bytes: &mut Vec<u8>) {
 
 #[cfg(test)]
 mod tests {
+    use wryneck_environ::{ProgramInput, Stdin};
+
+    use super::super::slot::slots;
     use super::*;
 
     #[test]
@@ -260,5 +284,16 @@ mod tests {
                 assert!(round < 1999 || changed > 500, "a change that changes nothing");
             }
         }
+    }
+
+    #[test]
+    fn a_longer_input_goes_on_with_its_last_byte_where_there_is_room() {
+        let input = ProgramInput { stdin: Stdin::Symbolic(0, 8), ..ProgramInput::default() };
+        let slot = &slots(&input)[0];
+        let mutants = Mutants::new(vec![slot.clone()], 7);
+        let filled = |text: &[u8]| slot.fill(text.to_vec()).expect("it fits").0;
+        assert_eq!(mutants.longer(&filled(b"abc")), Some(filled(b"abcccccc")));
+        assert_eq!(mutants.longer(&filled(b"")), None);
+        assert_eq!(mutants.longer(&filled(b"12345678")), None);
     }
 }
