@@ -5,6 +5,8 @@
 //! and a row of the ledger that names the work that was cut off. Cost: a look at memory takes about 20 µs; looks come the more often the less is left, every
 //! 50 ms at least.
 
+use std::fs;
+use std::io::Write;
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicU8, AtomicU64, Ordering};
 use std::thread;
@@ -21,6 +23,8 @@ const LATE: Duration = Duration::from_millis(250);
 /// How long telling what is known may take then, and where memory is over, which is not waited for.
 const LAST: Duration = Duration::from_millis(600);
 const LAST_OF_MEMORY: Duration = Duration::from_millis(1500);
+/// What is said where there was no time to tell what is known.
+const LAST_WORDS: &str = "wryneck was cut off before it had told what is known: the run's folder has what was written by then\n";
 /// Longest and shortest pause between two looks.
 const PAUSE: (Duration, Duration) = (Duration::from_millis(1), Duration::from_millis(50));
 /// Bytes a second that memory can grow by at most.
@@ -91,6 +95,9 @@ fn cut(cause: Cause) -> ! {
         while start.elapsed() < last {
             thread::sleep(PAUSE.1);
         }
+        // Standard error may be locked, and may not be read.
+        thread::spawn(|| fs::File::options().append(true).open("/dev/stderr").map(|mut stderr| stderr.write_all(LAST_WORDS.as_bytes())));
+        thread::sleep(PAUSE.1);
         exit(2)
     });
     let mine = ENDED_BY.compare_exchange(NOBODY, WATCHDOG, Ordering::AcqRel, Ordering::Acquire).is_ok();

@@ -35,6 +35,8 @@ struct Form {
     name: &'static str,
     options: &'static [&'static str],
     linked: Linked,
+    /// Whether the first path is that of a seed, whose pointers lead to the seed's objects first.
+    seeded: bool,
 }
 
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -47,11 +49,13 @@ enum Linked {
 }
 
 const FORMS: &[Form] = &[
-    Form { name: "bitcode -O0", options: &["--cc-flag", "-O0"], linked: Linked::No },
-    Form { name: "bitcode -O2", options: &["--cc-flag", "-O2"], linked: Linked::No },
-    Form { name: "executable -O0", options: &["-O0"], linked: Linked::Clang },
-    Form { name: "executable -O2", options: &["-O2"], linked: Linked::Clang },
-    Form { name: "executable -O0 of gcc", options: &["-O0"], linked: Linked::Gcc },
+    Form { name: "bitcode -O0", options: &["--cc-flag", "-O0"], linked: Linked::No, seeded: false },
+    Form { name: "bitcode -O2", options: &["--cc-flag", "-O2"], linked: Linked::No, seeded: false },
+    Form { name: "bitcode -O2 with a seed", options: &["--cc-flag", "-O2"], linked: Linked::No, seeded: true },
+    Form { name: "executable -O0", options: &["-O0"], linked: Linked::Clang, seeded: false },
+    Form { name: "executable -O2", options: &["-O2"], linked: Linked::Clang, seeded: false },
+    Form { name: "executable -O0 of gcc", options: &["-O0"], linked: Linked::Gcc, seeded: false },
+    Form { name: "executable -O0 with a seed", options: &["-O0"], linked: Linked::Clang, seeded: true },
 ];
 
 /// Counts of one form.
@@ -74,6 +78,7 @@ pub fn run(args: &Args) -> Result<()> {
         let native = native(source)?;
         let mut problems = Vec::new();
         for form in FORMS.iter().filter(|form| form.linked == Linked::No || args.machine > 0 && seed % args.machine == 0) {
+            fs::write(source.with_extension("seed"), [seed as u8 | 1])?;
             let (counts, found) = compare(source, form, &native, &musl, planted).context(form.name)?;
             table.lock().expect("no holder panics").entry(form.name).or_default().add(counts);
             problems.extend(found.into_iter().map(|problem| format!("{}: {problem}", form.name)));
@@ -113,6 +118,9 @@ fn compare(source: &Path, form: &Form, native: &BTreeMap<u8, End>, musl: &Native
     let _ = fs::remove_dir_all(&out);
     let mut run = Command::new(super::wryneck());
     run.args(["run", "--quiet", "--no-replay", "--emit", "all", "--max-time", "120s", "--output"]).arg(&out);
+    if form.seeded {
+        run.arg("--seed").arg(source.with_extension("seed"));
+    }
     let program = source.with_extension("program");
     let compiler = match form.linked {
         Linked::No => None,
