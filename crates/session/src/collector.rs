@@ -17,7 +17,7 @@ use crate::export::Export;
 use crate::folder::{self, EarlierPath, Folder, PathRow, Test};
 use crate::host::Shared;
 use crate::known::Known;
-use crate::left::{self, Changes, SoFar};
+use crate::left::{self, Changes, Covered, SoFar};
 use crate::plan::Emit;
 use crate::recorder::{Due, Sink};
 use crate::report::{Ends, Interim, Outline, PathReport, Rest, RulesEnd, RulesSoFar};
@@ -122,7 +122,7 @@ pub struct Collector {
     cut: Vec<u64>,
     /// By worker: what it told last, and what its rules have and which blocks it entered where what is left was told.
     workers: Vec<Interim>,
-    rules: Vec<(RulesSoFar, Vec<u32>)>,
+    rules: Vec<(RulesSoFar, Covered)>,
     /// Of several workers: the blocks that were entered, by name.
     entered: FxHashSet<u64>,
     lines: AllLines,
@@ -267,7 +267,7 @@ impl Collector {
 
     /// Takes in what a worker has left, and writes it.
     pub fn rest(&mut self, worker: u32, rest: Rest) {
-        self.rules[worker as usize] = (rest.rules, rest.blocks);
+        self.rules[worker as usize] = (rest.rules, rest.covered);
         self.more_rest(rest.changes);
     }
 
@@ -288,7 +288,7 @@ impl Collector {
             sequences,
             wanted,
             subsumed,
-            blocks: left::either(self.rules.iter().map(|(_, blocks)| &**blocks)),
+            covered: Covered::either(self.rules.iter().map(|(_, covered)| covered)),
         };
         self.folder.left(changes, serde_json::to_string(&so_far).unwrap_or_default());
     }

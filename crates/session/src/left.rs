@@ -11,7 +11,7 @@ use std::time::{Duration, Instant};
 use rustc_hash::FxHashMap;
 use serde::{Deserialize, Serialize};
 use wryneck_exec::prefix::PrefixId;
-use wryneck_exec::{Deferral, Explorer};
+use wryneck_exec::{Core, Deferral, Explorer};
 use wryneck_report::{LedgerRow, Totals};
 
 /// Time before the first writing, and between two.
@@ -48,8 +48,37 @@ pub struct SoFar {
     /// Relevant flips, and those that were subsumed.
     pub wanted: u64,
     pub subsumed: u64,
-    /// Of bitcode: the blocks that paths entered, as runs of those that they did and did not, beginning with those that they did not.
-    pub blocks: Vec<u32>,
+    #[serde(flatten)]
+    pub covered: Covered,
+}
+
+/// Of bitcode: what paths entered, as runs of what they did and did not, beginning with what they did not.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct Covered {
+    blocks: Vec<u32>,
+    /// Sides of branches.
+    sides: Vec<u32>,
+}
+
+impl Covered {
+    /// What the engine's paths entered.
+    pub fn of(core: &Core) -> Covered {
+        // Machine code is numbered as it is lowered.
+        let is_known = core.code_source.is_none();
+        if is_known { Covered { blocks: runs(&core.coverage), sides: runs(core.sides.taken()) } } else { Covered::default() }
+    }
+
+    /// What any of these has.
+    pub fn either<'a>(all: impl Iterator<Item = &'a Covered> + Clone) -> Covered {
+        Covered { blocks: either(all.clone().map(|one| &*one.blocks)), sides: either(all.map(|one| &*one.sides)) }
+    }
+
+    /// Has the engine take it for entered.
+    pub fn restore(&self, core: &mut Core) {
+        set_runs(&mut core.coverage, &self.blocks);
+        set_runs(core.sides.taken_mut(length(&self.sides)), &self.sides);
+    }
 }
 
 /// The number of a row.
@@ -134,7 +163,7 @@ impl Left {
 }
 
 /// Runs of 0 and of other values, in turn.
-pub fn runs(bytes: &[u8]) -> Vec<u32> {
+fn runs(bytes: &[u8]) -> Vec<u32> {
     let (mut runs, mut is_set) = (vec![0], false);
     for byte in bytes {
         if (*byte != 0) != is_set {
@@ -147,23 +176,22 @@ pub fn runs(bytes: &[u8]) -> Vec<u32> {
 }
 
 /// The [`runs`] of what any of these has set.
-pub fn either<'a>(all: impl Iterator<Item = &'a [u32]>) -> Vec<u32> {
+fn either<'a>(all: impl Iterator<Item = &'a [u32]>) -> Vec<u32> {
     let all: Vec<&[u32]> = all.filter(|runs| !runs.is_empty()).collect();
-    let length = |runs: &[u32]| runs.iter().map(|run| *run as usize).sum::<usize>();
-    match &all[..] {
-        [] => Vec::new(),
-        [one] => one.to_vec(),
-        [first, ..] => {
-            let mut bytes = vec![0; length(first)];
-            all.iter().for_each(|one| set_runs(&mut bytes, one));
-            runs(&bytes)
-        }
-    }
+    let Some(most) = all.iter().map(|runs| length(runs)).max() else { return Vec::new() };
+    let mut bytes = vec![0; most];
+    all.iter().for_each(|one| set_runs(&mut bytes[..length(one)], one));
+    runs(&bytes)
+}
+
+/// Of how many bytes runs are.
+fn length(runs: &[u32]) -> usize {
+    runs.iter().map(|run| *run as usize).sum()
 }
 
 /// Sets the bytes that [`runs`] says were set, if it is of so many.
-pub fn set_runs(bytes: &mut [u8], runs: &[u32]) {
-    if runs.iter().map(|run| u64::from(*run)).sum::<u64>() != bytes.len() as u64 {
+fn set_runs(bytes: &mut [u8], runs: &[u32]) {
+    if length(runs) != bytes.len() {
         return;
     }
     let mut at = 0;

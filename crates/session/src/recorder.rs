@@ -19,7 +19,7 @@ use wryneck_solver::Stop;
 use crate::coverage::LineMap;
 use crate::decided::Decisions;
 use crate::halt::Halt;
-use crate::left::{self, Left};
+use crate::left::{Covered, Left};
 use crate::path_tree::PathTree;
 use crate::plan::Emit;
 use crate::report::{Interim, Outline, PathReport, Rest, RulesSoFar, Shown};
@@ -119,7 +119,7 @@ impl Recorder {
         Rest {
             changes: self.left.changes(explorer),
             rules: self.rules.as_ref().map_or_else(RulesSoFar::default, |rules| rules.so_far(explorer)),
-            blocks: if core.code_source.is_none() { left::runs(&core.coverage) } else { Vec::new() },
+            covered: Covered::of(core),
         }
     }
 

@@ -11,7 +11,7 @@ use wryneck_report::{Class, Finding, LedgerRow, Lines, Object, Pruning, Totals};
 
 use crate::coverage::{FunctionRow, LineRow};
 use crate::decided::Decisions;
-use crate::left::Changes;
+use crate::left::{Changes, Covered};
 use crate::results::PlaceKey;
 
 /// A path that ended.
@@ -77,8 +77,7 @@ pub struct Interim {
 pub struct Rest {
     pub changes: Changes,
     pub rules: RulesSoFar,
-    /// As [`crate::left::SoFar::blocks`].
-    pub blocks: Vec<u32>,
+    pub covered: Covered,
 }
 
 /// What a worker's rules came to, those of an earlier run among it.

@@ -29,7 +29,7 @@ use wryneck_verify::slice::Explain;
 use crate::coverage::LineMap;
 use crate::halt::Halt;
 use crate::host::{RealHost, Shared};
-use crate::left::{self, Left, SoFar};
+use crate::left::{Left, SoFar};
 use crate::path_tree::PathTree;
 use crate::plan::Plan;
 use crate::problem::problem;
@@ -209,7 +209,7 @@ impl Worker {
             Err(Stop::Switch(_)) => return Err(problem("the program cannot begin: another process goes on", "")),
         }
         if let Some(Earlier { rest, so_far, covered }) = earlier {
-            left::set_runs(&mut self.explorer.core.coverage, &so_far.blocks);
+            so_far.covered.restore(&mut self.explorer.core);
             self.recorder.lines.go_on(covered);
             self.recorder.rules.iter_mut().for_each(|rules| rules.go_on(&so_far));
             self.recorder.again = rest.ended.iter().map(|job| PrefixId::of(&job.prefix)).collect();

@@ -1,7 +1,8 @@
 //! Sides of the program's branches, where the block that a side leads to can be entered otherwise, too. Of libraries' branches blocks are enough.
 //!
 //! Optimised code has one block where its source has several: the ways to `goto fail` meet, and a function that returns one of three constants has a block that
-//! merges them. There the blocks entered tell nothing of the source's lines, but the sides taken do.
+//! merges them. There the blocks entered tell nothing of the source's lines, but the sides taken do. Of machine code, whose blocks gain edges as it is lowered, a side
+//! may count as new although a path had taken it: that costs a test too many.
 
 use crate::ground::code::Code;
 use crate::ground::image::CodePos;
@@ -32,6 +33,12 @@ impl Sides {
     /// A byte per side, 0 if nothing has taken it. A side that it has no byte for was not taken.
     pub fn taken(&self) -> &[u8] {
         &self.taken
+    }
+
+    /// At least so many bytes of [`Sides::taken`]: the first.
+    pub fn taken_mut(&mut self, count: usize) -> &mut [u8] {
+        self.taken.resize(self.taken.len().max(count), 0);
+        &mut self.taken[..count]
     }
 
     /// Those that paths took first, in their order: the branch, and the block that the side leads to.
