@@ -77,7 +77,10 @@ impl Covered {
     /// Has the engine take it for entered.
     pub fn restore(&self, core: &mut Core) {
         set_runs(&mut core.coverage, &self.blocks);
-        set_runs(core.sides.taken_mut(length(&self.sides)), &self.sides);
+        let sides = length(&self.sides);
+        if sides <= core.image.edges() {
+            set_runs(core.sides.taken_mut(sides), &self.sides);
+        }
     }
 }
 

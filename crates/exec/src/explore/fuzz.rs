@@ -241,7 +241,7 @@ impl Fuzzer {
         }
         // Behind the end of an input there is nothing to flip, and what enters code cheaply is short.
         let mut left = paths.iter().map(|candidate| candidate.cost).sum::<u64>() / LONGER;
-        paths.sort_by_key(|candidate| candidate.inputs.iter().map(|(_, bytes)| bytes.len()).sum::<usize>());
+        paths.sort_by_cached_key(|candidate| candidate.inputs.iter().map(|(_, bytes)| bytes.len()).sum::<usize>());
         let short = paths.iter().take_while(|candidate| {
             left = left.saturating_sub(candidate.cost);
             left > 0

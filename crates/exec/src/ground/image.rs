@@ -344,6 +344,11 @@ impl Image {
         (first, first + insts.count)
     }
 
+    /// Edges of the program.
+    pub fn edges(&self) -> usize {
+        (0..self.codes.len() as u32).map(|func| self.function(func).1.edges.count as usize).sum()
+    }
+
     pub fn first_block_of(&self, func: u32) -> u32 {
         match &self.machine {
             Some(machine) if machine.func == func => machine.first.block,

@@ -53,10 +53,8 @@ impl Sides {
 
     /// Whether nothing had taken it.
     pub(crate) fn take(&mut self, side: u32) -> bool {
-        if self.taken.len() <= side as usize {
-            self.taken.resize(side as usize + 1, 0);
-        }
-        std::mem::replace(&mut self.taken[side as usize], 1) == 0
+        let up_to_it = self.taken_mut(side as usize + 1);
+        std::mem::replace(&mut up_to_it[side as usize], 1) == 0
     }
 }
 

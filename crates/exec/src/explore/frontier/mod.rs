@@ -112,19 +112,8 @@ impl Item {
 
     /// What a searcher is shown of it, but for what depends on the whole exploration.
     fn candidate(&self) -> Candidate {
-        let plain = |pos: CodePos, depth: u32, node: u32, instructions: u64| Candidate {
-            block: None,
-            side: None,
-            round: 0,
-            pos,
-            depth,
-            node,
-            instructions,
-            leads_on: false,
-            paused: false,
-            urgent: false,
-            calls: Rc::default(),
-        };
+        let plain =
+            |pos: CodePos, depth: u32, node: u32, instructions: u64| Candidate { pos, depth, node, instructions, ..Candidate::default() };
         let of = |f: &Flip| Candidate {
             block: f.way.map(|way| way.block),
             side: f.way.and_then(|way| way.side),

@@ -90,23 +90,9 @@ impl Searcher for CoverageNew {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::ground::image::CodePos;
 
     fn flip(block: u32) -> Candidate {
-        let (pos, calls) = (CodePos::default(), std::rc::Rc::default());
-        Candidate {
-            block: Some(block),
-            side: None,
-            round: 0,
-            pos,
-            depth: 0,
-            node: 0,
-            instructions: 0,
-            leads_on: false,
-            paused: false,
-            urgent: false,
-            calls,
-        }
+        Candidate { block: Some(block), ..Candidate::default() }
     }
 
     #[test]

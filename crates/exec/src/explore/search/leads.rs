@@ -90,28 +90,14 @@ impl Leads {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::ground::image::CodePos;
 
     #[test]
     fn each_round_of_a_loop_is_selected_a_few_times() {
-        let (mut rounds, calls) = (Leads::default(), std::rc::Rc::default());
-        let mut flip = Candidate {
-            block: Some(3),
-            side: None,
-            round: 0,
-            pos: CodePos::default(),
-            depth: 0,
-            node: 0,
-            instructions: 0,
-            leads_on: false,
-            paused: false,
-            urgent: false,
-            calls,
-        };
+        let mut rounds = Leads::default();
         for id in 0..100 {
-            // One flip enters the loop, and many are of its last rounds, which are not told apart.
-            flip.round = [0, 1, 1, 1, 2, ROUNDS][id as usize % 6];
-            rounds.add_round(id, &flip);
+            // Some flips enter the loop, and some are of its last rounds, which are not told apart.
+            let round = [0, 1, 1, 1, 2, ROUNDS][id as usize % 6];
+            rounds.add_round(id, &Candidate { block: Some(3), round, ..Candidate::default() });
         }
         let mut selected = Vec::new();
         while let Some(id) = rounds.select_round() {

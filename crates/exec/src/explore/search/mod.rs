@@ -23,7 +23,7 @@ use crate::ground::tree::Tree;
 pub type ItemId = u64;
 
 /// What a searcher knows of a pending item.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Default)]
 pub struct Candidate {
     /// The block its first branch leads to, if it is a flip of a branch.
     pub block: Option<u32>,

@@ -2,7 +2,7 @@
 //! searcher.
 //!
 //! A flip that leads to an uncovered block is selected at once, if few others to that block were. A flip to a side of a branch that no path has taken comes
-//! next. Flips that are farther get every second selection. The other searcher gets the rest, so that it explores what the first flips found.
+//! next, and then one to the next round of a loop that flips alone entered. Flips that are farther get every second selection. The other searcher gets the rest, so that it explores what the first flips found.
 
 use super::distance::Distance;
 use super::leads::Leads;
