@@ -78,7 +78,7 @@ impl Covered {
     pub fn restore(&self, core: &mut Core) {
         set_runs(&mut core.coverage, &self.blocks);
         let sides = length(&self.sides);
-        if sides <= core.image.edges() {
+        if sides <= core.image.edges as usize {
             set_runs(core.sides.taken_mut(sides), &self.sides);
         }
     }

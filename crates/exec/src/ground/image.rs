@@ -54,8 +54,9 @@ pub struct Image {
     models: FxHashMap<u32, (Callee, Box<str>)>,
     /// By function. Here machine code counts as if it had no block and no edge: its numbers come after all others.
     first: Vec<First>,
-    /// Blocks of the program, those of machine code with them.
+    /// Blocks and edges of the program, those of machine code with them.
     pub blocks: u32,
+    pub edges: u32,
     pub(super) global_addrs: Vec<u64>,
     /// Thread-local variables, as numbers of globals.
     pub(super) locals: Vec<u32>,
@@ -125,6 +126,7 @@ impl Image {
             models,
             first,
             blocks: next.block,
+            edges: next.edge,
             global_addrs: Vec::new(),
             locals: Vec::new(),
             placed: FxHashMap::default(),
@@ -140,7 +142,9 @@ impl Image {
         globals::fill(&mut image, pool);
         if let Some(func) = machine {
             image.machine = Some(Box::new(MachineCode::new(&image, func, next)));
-            image.blocks += image.function(func).1.blocks.count;
+            let function = *image.function(func).1;
+            image.blocks += function.blocks.count;
+            image.edges += function.edges.count;
         }
         image
     }
@@ -342,11 +346,6 @@ impl Image {
         let insts = module.blocks.range(f.blocks)[index as usize].insts;
         let first = insts.first - self.code(func).first_inst;
         (first, first + insts.count)
-    }
-
-    /// Edges of the program.
-    pub fn edges(&self) -> usize {
-        (0..self.codes.len() as u32).map(|func| self.function(func).1.edges.count as usize).sum()
     }
 
     pub fn first_block_of(&self, func: u32) -> u32 {

@@ -35,10 +35,12 @@ impl Image {
         let module = &mut self.program.units[place.unit as usize].module;
         let before = module.functions[place.index as usize];
         let block = source.block_at(address, module, read)?;
-        let grown = module.functions[place.index as usize].blocks.count - before.blocks.count;
+        let after = &module.functions[place.index as usize];
+        let (grown, edges) = (after.blocks.count - before.blocks.count, after.edges.count - before.edges.count);
         if grown > 0 {
             ir::verify::verify_growth(module, &before).map_err(|e| NoCode::Malformed(Box::new(e)))?;
             self.blocks += grown;
+            self.edges += edges;
             if let Some(mut machine) = self.machine.take() {
                 preparing(self, func, first, |cx| machine.code.append(cx, place.index as usize));
                 self.machine = Some(machine);
@@ -115,7 +117,7 @@ mod tests {
                     let edge = image.edge_to(0x1000, &mut source, &|_, _| false).expect("lowered");
                     assert_eq!((edge.target, edge.block, edge.weight), (1 + grown, 6 + grown, 1));
                 }
-                assert_eq!(image.blocks, 7 + grown);
+                assert_eq!((image.blocks, image.edges), (7 + grown, 4 + grown / 2));
                 let counts = [(first, 3), (last, 2), (code, 2 + grown)];
                 let owners = counts.into_iter().flat_map(|(func, count)| (0..count).map(move |index| (func, index)));
                 assert!((0..image.blocks).map(|block| image.block_owner(block)).eq(owners), "{order:?}");
