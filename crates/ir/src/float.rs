@@ -11,8 +11,10 @@
 
 mod native;
 mod soft;
+mod x87;
 
 pub use native::{double, single};
+pub use x87::x87;
 
 use crate::inst::{FcmpPred, Op, Round};
 

@@ -199,6 +199,8 @@ ops! {
     Fmax "fmax" Next (Val, Val, Val, No);
     /// Rounds to an integral value; `b` is a [`Round`].
     Fround "fround" Next (Val, Val, Imm, No);
+    /// What only the x87 computes, of 80 bits; `a` is the top of its stack, `b` the number below, `c` an [`X87`].
+    X87 "x87" Next (Val, Val, Val, Imm);
     /// Comparison; `c` is an [`FcmpPred`]; `width` is the operands'; the result is 1 bit.
     Fcmp "fcmp" Next (Bit, Val, Val, Imm);
     /// Float to float; `width` is the result's, `c` the source's.
@@ -285,6 +287,34 @@ impl Round {
     /// The rounding with this number, if there is one.
     pub fn from_u32(n: u32) -> Option<Round> {
         Round::ALL.get(n as usize).copied()
+    }
+}
+
+/// Functions of [`Op::X87`] (Intel SDM 2). IEEE 754 does not define them, and processors disagree about the last bits: here they are the host's.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[repr(u32)]
+pub enum X87 {
+    /// Of the top alone, an angle in radians. From 2^63 on it is unchanged.
+    Sine,
+    Cosine,
+    Tangent,
+    /// The angle of the point whose ordinate is the number below the top, and whose abscissa is the top.
+    Angle,
+    /// The number below times the binary logarithm of the top.
+    Logarithm,
+    /// The number below times the binary logarithm of the top and one.
+    LogarithmOfOneMore,
+    /// Of the top alone: the power of two, less one.
+    PowerLessOne,
+}
+
+impl X87 {
+    pub const ALL: [X87; 7] =
+        [X87::Sine, X87::Cosine, X87::Tangent, X87::Angle, X87::Logarithm, X87::LogarithmOfOneMore, X87::PowerLessOne];
+
+    /// The function with this number, if there is one.
+    pub fn from_u32(n: u32) -> Option<X87> {
+        X87::ALL.get(n as usize).copied()
     }
 }
 

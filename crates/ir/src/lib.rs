@@ -22,7 +22,7 @@ pub mod verify;
 mod samples;
 
 pub use code_source::{ActiveCall, Calling, CodeObject, CodeSource, ControlFlow, Convention, Lowering, NoCode, Objects, Transfer};
-pub use inst::{ATOMIC, FcmpPred, Inst, NONE, Op, Operand, PLAIN, Part, Round, limbs};
+pub use inst::{ATOMIC, FcmpPred, Inst, NONE, Op, Operand, PLAIN, Part, Round, X87, limbs};
 pub use module::*;
 
 /// The variable in which the C library of bitcode describes the running thread (`runtime/musl`): each thread has one.

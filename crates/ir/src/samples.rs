@@ -2,7 +2,7 @@
 
 use crate::build::{CallDef, Callee, DataDef, FunctionBuilder, FunctionDef, ModuleBuilder, ParamDef, Slot};
 use crate::float::Format;
-use crate::inst::{NONE, Op, Operand};
+use crate::inst::{NONE, Op, Operand, X87};
 use crate::module::{Loc, Module, Reloc, call_flags, function_flags, global_flags, linkage, param_kind};
 
 /// One of each kind of record.
@@ -78,7 +78,8 @@ fn body(b: &mut FunctionBuilder, table: u32, printf: u32) {
     let ext = b.value(Op::Extract, 16, sum, 60u32, 128u32);
     let both = b.value(Op::Concat, 80, ext, half, 64u32);
     let real = b.value(Op::Fround, 80, both, 3u32, NONE);
-    let narrow = b.cast(Op::Fcast, 64, 80, real);
+    let angle = b.value(Op::X87, 80, real, both, 3u32);
+    let narrow = b.cast(Op::Fcast, 64, 80, angle);
     b.value(Op::Fcmp, 64, narrow, half, 9u32);
     b.ret(128, Some(sum));
 
@@ -202,6 +203,7 @@ fn instruction(
         Op::Imm => (64, NONE),
         Op::Shl | Op::Lshr | Op::Ashr => (any(rng), rng.below(2) as u32),
         Op::Fcmp => (float(rng), rng.below(16) as u32),
+        Op::X87 => (80, rng.below(X87::ALL.len()) as u32),
         Op::Fcast => rng.pick(&[(32, 64), (64, 32), (80, 64), (128, 80), (16, 128)]),
         Op::FtoS | Op::FtoU => (rng.pick(&[1, 8, 32, 64, 128]), u32::from(float(rng))),
         Op::StoF | Op::UtoF => (float(rng), rng.pick(&[1, 8, 32, 64, 128])),

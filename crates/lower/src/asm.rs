@@ -1,7 +1,7 @@
 //! Inline assembly: what does nothing, what stops the program, questions to the processor, and arithmetic in registers.
 
 use wryneck_ir::build::{CallDef, Callee, Slot};
-use wryneck_ir::{ASKS_PROCESSOR, Op, PROCESSOR};
+use wryneck_ir::{ASKS_PROCESSOR, NONE, Op, PROCESSOR, Round, X87};
 
 use crate::body::Body;
 use crate::error::Unsupported;
@@ -18,6 +18,25 @@ const TRAP_ASM: &[&str] = &["ud2", "int3", "int $3", "hlt"];
 const CPUID: [&str; 4] = ["{ax}", "{bx}", "{cx}", "{dx}"];
 /// `cpuid` as Rust's library writes it: LLVM uses `rbx` itself, so the first output takes its value.
 const CPUID_BESIDE_RBX: [&str; 3] = ["mov ${0:q}, rbx", "cpuid", "xchg ${0:q}, rbx"];
+/// What an instruction of the x87 does with the top of its stack.
+#[derive(Clone, Copy)]
+enum OnTop {
+    Function(X87),
+    Round,
+    Root,
+}
+
+/// Instructions of the x87 that leave one number in the place of what they take.
+const X87_ASM: [(&str, OnTop); 8] = [
+    ("f2xm1", OnTop::Function(X87::PowerLessOne)),
+    ("fcos", OnTop::Function(X87::Cosine)),
+    ("fpatan", OnTop::Function(X87::Angle)),
+    ("frndint", OnTop::Round),
+    ("fsin", OnTop::Function(X87::Sine)),
+    ("fsqrt", OnTop::Root),
+    ("fyl2x", OnTop::Function(X87::Logarithm)),
+    ("fyl2xp1", OnTop::Function(X87::LogarithmOfOneMore)),
+];
 /// The C library's system call, which has a number and six arguments.
 const SYSTEM_CALL: &str = "__wryneck_syscall";
 
@@ -44,8 +63,10 @@ impl<'m> Body<'_, 'm> {
         if code == ["cpuid"] || code == CPUID_BESIDE_RBX {
             return self.identify(v, &constraints, code.len() > 1);
         }
-        if code == ["fsqrt"] && v.args() == 1 && self.cx.types.float(v.ty()).is_ok_and(|width| width <= 80) {
-            return self.x87_root(v);
+        if let [name] = code[..]
+            && let Some((_, does)) = X87_ASM.iter().find(|row| row.0 == name)
+        {
+            return self.x87_asm(v, name, &constraints, *does);
         }
         if !code.iter().all(|line| INERT_ASM.contains(line)) {
             return self.arithmetic_asm(v, asm, &instructions(&template), &constraints);
@@ -94,17 +115,28 @@ impl<'m> Body<'_, 'm> {
         }
         Ok(Some(answers.into_iter().collect()))
     }
-    /// The square root on the x87 stack, rounded to 64 bits of significand and then to the type.
-    fn x87_root(&mut self, v: Value<'m>) -> Lowered {
-        let width = self.cx.types.float(v.ty())?;
-        if self.cx.types.float(v.operand(0).ty())? != width {
-            return Err(Unsupported::Asm("fsqrt".to_owned()));
-        }
-        self.each1(v, |s, a| {
-            let wide = if width == 80 { a } else { s.b.cast(Op::Fcast, 80, width, a) };
-            let root = s.b.unary(Op::Fsqrt, 80, wide);
-            if width == 80 { root } else { s.b.cast(Op::Fcast, width, 80, root) }
-        })
+    /// An instruction of the x87 on the top of its stack, and perhaps the number below it, rounded to 64 bits of significand and then to the type.
+    fn x87_asm(&mut self, v: Value<'m>, name: &str, constraints: &str, does: OnTop) -> Lowered {
+        let refused = || Unsupported::Asm(name.to_owned());
+        let inputs: Vec<&str> = constraints.split(',').filter(|c| !c.starts_with(['=', '~'])).collect();
+        let mut operand = |names: &[&str]| {
+            let n = inputs.iter().position(|input| names.contains(input)).ok_or_else(refused)?;
+            let value = v.operand(n as u32);
+            let width = self.cx.types.float(value.ty()).ok().filter(|width| *width <= 80).ok_or_else(refused)?;
+            let number = self.scalar(value)?;
+            Ok(if width == 80 { number } else { self.b.cast(Op::Fcast, 80, width, number) })
+        };
+        let top = operand(&["0", "{st}"])?;
+        let below =
+            if let OnTop::Function(X87::Angle | X87::Logarithm | X87::LogarithmOfOneMore) = does { operand(&["{st(1)}"])? } else { top };
+        let width = self.cx.types.float(v.ty()).ok().filter(|width| *width <= 80).ok_or_else(refused)?;
+        let result = match does {
+            OnTop::Function(function) => self.b.value(Op::X87, 80, top, below, function as u32),
+            OnTop::Round => self.b.value(Op::Fround, 80, top, Round::Even as u32, NONE),
+            OnTop::Root => self.b.unary(Op::Fsqrt, 80, top),
+        };
+        let result = if width == 80 { result } else { self.b.cast(Op::Fcast, width, 80, result) };
+        Ok(Some([result].into_iter().collect()))
     }
     /// An output that no input is tied to holds whatever was in the register: as undefined as `undef`.
     fn untied(&mut self, v: Value<'m>) -> Lowered {

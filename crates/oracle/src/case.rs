@@ -274,10 +274,13 @@ impl Case {
 
     /// Does it belong to the x87?
     pub fn is_x87(&self) -> bool {
-        self.is_mmx()
-            || self.mnemonic.starts_with('f') && !self.mnemonic.starts_with("fx")
-            || self.mnemonic == "fxch"
-            || self.mnemonic == "fxam"
+        let name = self.bare();
+        self.is_mmx() || name.starts_with('f') && !["fxsave", "fxrstor"].iter().any(|other| name.starts_with(other))
+    }
+
+    /// The mnemonic without prefixes.
+    pub fn bare(&self) -> &str {
+        self.mnemonic.rsplit(' ').next().unwrap_or_default()
     }
 
     /// A state that suits the instruction.
@@ -311,7 +314,7 @@ impl Case {
         // Half of the stack is in use, or all of it where the instruction names what lies deep.
         let deep = self.operands.iter().any(|o| matches!(o, Operand::Register("st", n) if *n >= 4));
         // What is pushed needs a register that is empty.
-        let last = if self.mnemonic.starts_with("fld") { 1 << ((top + 7) % 8) } else { 0 };
+        let last = if self.bare().starts_with("fld") { 1 << ((top + 7) % 8) } else { 0 };
         s.ftw = if deep { 0xff & !last } else { (0..4).map(|i| 1 << ((top + i) % 8)).sum() };
         s.st.iter_mut().for_each(|st| *st = random.extended());
         self.implicit(&mut s, random);
@@ -382,7 +385,7 @@ impl Case {
         if !self.is_x87() {
             return;
         }
-        match self.mnemonic.as_str() {
+        match self.bare() {
             "fldcw" => s.poke(address, &(0x37f | (random.below(4) as u16) << 10).to_le_bytes()),
             name if name.starts_with("fi") => {}
             name if name.ends_with('t') => s.poke(address, &random.extended().map(u64::to_le_bytes).concat()[..10]),

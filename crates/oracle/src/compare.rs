@@ -36,7 +36,7 @@ const NOT_MODELLED: u64 = flag::AF;
 /// Flags that say nothing behind this instruction from this state.
 pub fn undefined(case: &Case, before: &State) -> u64 {
     // A prefix that says nothing (`repz imul`) changes no flag.
-    let bare = case.mnemonic.rsplit(' ').next().unwrap_or_default();
+    let bare = case.bare();
     let stem = |name: &&str| case.mnemonic.starts_with(*name) || bare.starts_with(*name);
     let listed: u64 = UNDEFINED.iter().filter(|u| u.mnemonics.iter().any(stem)).map(|u| u.flags).fold(0, |a, b| a | b);
     listed | NOT_MODELLED | shifted(case, before)

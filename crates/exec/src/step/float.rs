@@ -4,11 +4,11 @@
 //! concretised:
 //! - in executables, an integer of few values that is converted to floating point ([`FEW`]);
 //! - a floating-point number of few values whose bits the program takes apart ([`taken_apart`]);
-//! - operands of operations that have no such node: remainders, `fma` of 80 bits, formats of 16 and 128 bits, and conversions of integers above 64 bits.
+//! - operands of operations that have no such node: remainders, `fma` of 80 bits, functions of the x87, formats of 16 and 128 bits, and conversions of integers above 64 bits.
 
 use wryneck_expr::{ExprId, FloatOp, Kind, Model, Pool, SymId};
 use wryneck_ir::float::{self, Format};
-use wryneck_ir::{FcmpPred, Inst, Op, Round, limbs};
+use wryneck_ir::{FcmpPred, Inst, Op, Round, X87, limbs};
 
 use wryneck_solver::{Domain, ranges};
 
@@ -28,7 +28,24 @@ pub fn is_float(op: Op) -> bool {
     use Op::*;
     matches!(
         op,
-        Fadd | Fsub | Fmul | Fdiv | Frem | Fneg | Fabs | Fsqrt | Fma | Fmin | Fmax | Fround | Fcmp | Fcast | FtoS | FtoU | StoF | UtoF
+        Fadd | Fsub
+            | Fmul
+            | Fdiv
+            | Frem
+            | Fneg
+            | Fabs
+            | Fsqrt
+            | Fma
+            | Fmin
+            | Fmax
+            | Fround
+            | X87
+            | Fcmp
+            | Fcast
+            | FtoS
+            | FtoU
+            | StoF
+            | UtoF
     )
 }
 
@@ -47,7 +64,7 @@ pub fn step(cx: &mut Cx<'_>, op: Op, inst: &Inst) -> Result<(), Stop> {
         return Ok(());
     }
     let mut operands = vec![a];
-    if matches!(op, Op::Fadd | Op::Fsub | Op::Fmul | Op::Fdiv | Op::Frem | Op::Fma | Op::Fmin | Op::Fmax | Op::Fcmp) {
+    if matches!(op, Op::Fadd | Op::Fsub | Op::Fmul | Op::Fdiv | Op::Frem | Op::Fma | Op::Fmin | Op::Fmax | Op::X87 | Op::Fcmp) {
         operands.push(cx.wide_operand(inst.b, width));
     }
     if op == Op::Fma {
@@ -222,6 +239,7 @@ fn concrete(op: Op, inst: &Inst, operands: &[u128]) -> Option<u128> {
         Op::StoF => float::from_signed(Format::of(width)?, signed(a)),
         Op::UtoF => float::from_unsigned(Format::of(width)?, a),
         Op::Fround => float::round(Format::of(width)?, *Round::ALL.get(inst.b as usize)?, a),
+        Op::X87 => float::x87(X87::from_u32(inst.c)?, a, *operands.get(1)?),
         _ => {
             let operand = |i: usize| operands.get(i).copied().unwrap_or(0);
             return float::eval(op, Format::of(width)?, a, operand(1), operand(2));

@@ -4,7 +4,7 @@ use super::externals::Answer;
 use super::{Callee, ExternalCall, Externals, Fault, Halt, Interp, memory};
 use crate::arith::{self, Trap};
 use crate::float::{self, Format};
-use crate::inst::{ATOMIC, Inst, NONE, Op, Operand, PLAIN, Part, Round, limbs};
+use crate::inst::{ATOMIC, Inst, NONE, Op, Operand, PLAIN, Part, Round, X87, limbs};
 use crate::module::Module;
 
 impl<'p, E: Externals> Interp<'p, E> {
@@ -51,7 +51,7 @@ impl<'p, E: Externals> Interp<'p, E> {
             Op::Imm => self.set_one(inst.dst, u64::from(inst.a) | u64::from(inst.b) << 32),
             Op::Zext | Op::Sext | Op::Trunc | Op::Extract | Op::Concat => self.resize(op, &inst),
             Op::Fadd | Op::Fsub | Op::Fmul | Op::Fdiv | Op::Frem | Op::Fneg | Op::Fabs => self.float(op, &inst)?,
-            Op::Fsqrt | Op::Fma | Op::Fmin | Op::Fmax | Op::Fround | Op::Fcmp => self.float(op, &inst)?,
+            Op::Fsqrt | Op::Fma | Op::Fmin | Op::Fmax | Op::Fround | Op::X87 | Op::Fcmp => self.float(op, &inst)?,
             Op::Fcast | Op::FtoS | Op::FtoU | Op::StoF | Op::UtoF => self.float_cast(op, &inst)?,
             Op::Load => {
                 let align = if Part::unpack(inst.b).is_some() || [ATOMIC, PLAIN].contains(&inst.b) { 0 } else { inst.b };
@@ -149,6 +149,10 @@ impl<'p, E: Externals> Interp<'p, E> {
             Op::Fround => {
                 let mode = Round::from_u32(inst.b).ok_or(unverified)?;
                 self.wide_set(inst.dst, width, float::round(f, mode, a));
+            }
+            Op::X87 => {
+                let function = X87::from_u32(inst.c).ok_or(unverified)?;
+                self.wide_set(inst.dst, width, float::x87(function, a, b));
             }
             _ => {
                 let result = float::eval(op, f, a, b, c).ok_or(unverified)?;

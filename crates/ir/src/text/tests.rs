@@ -30,7 +30,7 @@ fn the_text_of_everything() {
         alias weak @alias = @table+8
         ctor @f 65535
 
-        func strong @f(%0: 32 "n", %1: ptr "p", %2: 128, %4: byval 24 "s", %5: va) -> 128 [variadic] slots 22 !1 {
+        func strong @f(%0: 32 "n", %1: ptr "p", %2: 128, %4: byval 24 "s", %5: va) -> 128 [variadic] slots 24 !1 {
           $0: 16 align 8 "var" !2
         b0:
           !2
@@ -52,8 +52,9 @@ fn the_text_of_everything() {
           %15 = extract.16 %9 at 60 of 128
           %16 = concat.80 %15, %14 low 64
           %18 = fround.80 %16 to even
-          %20 = fcast.64 %18 from 80
-          %21 = fcmp.64 %20, %14 is ueq
+          %20 = x87.80 %18, %16 function angle
+          %22 = fcast.64 %20 from 80
+          %23 = fcmp.64 %22, %14 is ueq
           ret.128 %9
         b4:
           unsupported "an \22odd\22 thing"

@@ -33,6 +33,9 @@ const PREDICATES: &[&str] =
 /// By [`crate::Round`].
 const ROUNDINGS: &[&str] = &["floor", "ceil", "trunc", "even", "away"];
 
+/// By [`crate::X87`].
+const X87: &[&str] = &["sine", "cosine", "tangent", "angle", "logarithm", "logarithm_of_one_more", "power_less_one"];
+
 /// How a raw field is written: a word, then its value: a number, or one of some names.
 #[derive(Clone, Copy)]
 pub(super) struct Raw {
@@ -54,6 +57,7 @@ pub(super) fn raw(op: Op, n: usize) -> Raw {
         (Op::PtrAdd, _) => Raw { default: Some(1), ..number("scale") },
         (Op::Anchor, _) => number("object"),
         (Op::Fcmp, _) => Raw { names: PREDICATES, ..number("is") },
+        (Op::X87, _) => Raw { names: X87, ..number("function") },
         (Op::Fround, _) => Raw { names: ROUNDINGS, ..number("to") },
         _ => number("from"),
     }

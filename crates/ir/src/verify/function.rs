@@ -3,7 +3,7 @@
 use super::{Malformed, Rule, check, has_str, inside};
 use crate::arith;
 use crate::float::Format;
-use crate::inst::{ATOMIC, Flow, Inst, NONE, Op, Operand, PLAIN, Part, Round, limbs};
+use crate::inst::{ATOMIC, Flow, Inst, NONE, Op, Operand, PLAIN, Part, Round, X87, limbs};
 use crate::module::{Call, Function, Module, Range, call_flags};
 
 /// What checking one function after another uses again.
@@ -248,6 +248,7 @@ fn widths(op: Op, inst: &Inst) -> bool {
         Op::Call | Op::CallIndirect => true,
         Op::Fadd | Op::Fsub | Op::Fmul | Op::Fdiv | Op::Frem | Op::Fneg | Op::Fabs => float(width),
         Op::Fsqrt | Op::Fma | Op::Fmin | Op::Fmax => float(width),
+        Op::X87 => width == 80 && X87::from_u32(inst.c).is_some(),
         Op::Fround => float(width) && Round::from_u32(inst.b).is_some(),
         Op::Fcmp => float(width) && inst.c < 16,
         Op::Fcast => float(width) && float(inst.c) && width != inst.c,

@@ -103,6 +103,8 @@ fn breaking(rule: Rule) -> Vec<Edit> {
             |m| inst(m, Op::Extract).b = 113,
             |m| inst(m, Op::Concat).c = 80,
             |m| inst(m, Op::Fround).b = 5,
+            |m| inst(m, Op::X87).c = 7,
+            |m| inst(m, Op::X87).width = 64,
             |m| inst(m, Op::Fround).width = 81,
             |m| inst(m, Op::Fcmp).c = 16,
             |m| inst(m, Op::Fcast).c = 64,

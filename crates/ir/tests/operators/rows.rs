@@ -293,6 +293,22 @@ fn floats(rows: &mut Vec<Row>, f: Format) {
         new.add((Op::Fround, width, mode as u32), [t, t, none, none], kind, &format!("%a to {word}"), &body);
         new.0.last_mut().unwrap().library = matches!(f, Format::Extended | Format::Quad);
     }
+    // Both are on the stack; the instructions of two numbers pop one.
+    let one = |name: &str| format!(r#"r = a; __asm__("{name}" : "+t"(r));"#);
+    let two = |name: &str| format!(r#"__asm__("{name}" : "=t"(r) : "0"(a), "u"(b) : "st(1)");"#);
+    let tangent = r#"unsigned short status; __asm__("fptan\n fnstsw %1\n testb $4, %h1\n jnz 1f\n fstp %%st(0)\n 1:" : "=t"(r), "=a"(status) : "0"(a));"#;
+    let functions = [
+        ("sine", one("fsin")),
+        ("cosine", one("fcos")),
+        ("tangent", tangent.to_owned()),
+        ("angle", two("fpatan")),
+        ("logarithm", two("fyl2x")),
+        ("logarithm_of_one_more", two("fyl2xp1")),
+        ("power_less_one", one("f2xm1")),
+    ];
+    for (number, (word, body)) in (0..).zip(functions).filter(|_| f == Format::Extended) {
+        new.add((Op::X87, width, number), [t, t, t, none], kind, &format!("%a, %b function {word}"), &body);
+    }
     for predicate in 0..16 {
         let body = format!(
             "int p = {predicate}; r = (p & 1 && a == b) || (p & 2 && a > b) || (p & 4 && a < b) || (p & 8 && __builtin_isunordered(a, b));"

@@ -1,14 +1,15 @@
 //! x87: SLEIGH moves the registers of the stack and computes; here is what it leaves out. The status word knows where the top is;
 //! integers are rounded as the control word says; arithmetic that it says to round in another way than to the nearest, or to
 //! fewer than 64 bits, is unsupported, as are the instructions that need to know which registers are empty. Logarithms, sines and
-//! the like are unsupported, too: processors disagree about their last bits.
+//! the like are the host's (`function.rs`).
 
+mod function;
 mod remainder;
 
 use smallvec::smallvec;
 
 use wryneck_ir::build::Slot;
-use wryneck_ir::{FcmpPred, NONE, Op, Round};
+use wryneck_ir::{self as ir, FcmpPred, NONE, Op, Round};
 
 use super::emit::Emit;
 use super::encoding::{Encoding, Map, Rm};
@@ -39,6 +40,12 @@ pub enum X87 {
     },
     Scale,
     Extract,
+    /// A function in the place of the top, or of both numbers that it takes.
+    Function(ir::X87),
+    /// The tangent, and above it a one.
+    Tangent,
+    /// The sine, and above it the cosine.
+    SineAndCosine,
     /// A constant onto the stack, of which SLEIGH has too few digits.
     Constant(u64, u64),
     /// Needs to know which registers are empty.
@@ -101,6 +108,14 @@ pub fn meaning(e: &Encoding) -> Option<X87> {
         (0xd9, 6, Rm::Register(5)) => Some(X87::Remainder { nearest: true }),
         (0xd9, 7, Rm::Register(5)) => Some(X87::Scale),
         (0xd9, 6, Rm::Register(4)) => Some(X87::Extract),
+        (0xd9, 6, Rm::Register(0)) => Some(X87::Function(ir::X87::PowerLessOne)),
+        (0xd9, 6, Rm::Register(1)) => Some(X87::Function(ir::X87::Logarithm)),
+        (0xd9, 6, Rm::Register(2)) => Some(X87::Tangent),
+        (0xd9, 6, Rm::Register(3)) => Some(X87::Function(ir::X87::Angle)),
+        (0xd9, 7, Rm::Register(1)) => Some(X87::Function(ir::X87::LogarithmOfOneMore)),
+        (0xd9, 7, Rm::Register(3)) => Some(X87::SineAndCosine),
+        (0xd9, 7, Rm::Register(6)) => Some(X87::Function(ir::X87::Sine)),
+        (0xd9, 7, Rm::Register(7)) => Some(X87::Function(ir::X87::Cosine)),
         // fldenv, fnstenv, frstor, fnsave.
         (0xd9, 4 | 6, Rm::Memory(_)) | (0xdd, 4 | 6, Rm::Memory(_)) => Some(X87::Tags),
         (0xd9, 4, Rm::Register(5)) => Some(X87::Examine),
@@ -167,6 +182,9 @@ pub fn emit(x: &mut Emit<'_, '_, '_, '_>, what: X87) -> Result<(), String> {
         X87::Remainder { nearest } => remainder::remainder(x, nearest),
         X87::Scale => remainder::scale(x),
         X87::Extract => remainder::extract(x),
+        X87::Function(function) => function::function(x, function),
+        X87::Tangent => function::tangent(x),
+        X87::SineAndCosine => function::sine_and_cosine(x),
         X87::Tags => Err("which registers of the x87 are empty is not kept".to_owned()),
     }
 }

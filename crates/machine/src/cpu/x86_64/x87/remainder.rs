@@ -11,14 +11,14 @@ use super::compare;
 use crate::cpu::x86_64::emit::Emit;
 
 /// Exponents count from here.
-const BIAS: u64 = 0x3fff;
+pub(super) const BIAS: u64 = 0x3fff;
 const SIGN: u64 = 0x8000;
 const EXPONENT: u64 = 0x7fff;
 /// Conditions in the status word: C0, C1, C2, C3.
 const CONDITIONS: [u64; 4] = [8, 9, 10, 14];
 
 /// The exponent of a number, 16 bits.
-fn exponent(x: &mut Emit<'_, '_, '_, '_>, value: Slot) -> Slot {
+pub(super) fn exponent(x: &mut Emit<'_, '_, '_, '_>, value: Slot) -> Slot {
     let mask = x.constant(16, EXPONENT);
     x.op(Op::And, 16, value.limb(1), mask)
 }
