@@ -155,6 +155,8 @@ pub static OPTIONS: &[Opt<RunArgs>] = &[
         set: |a, v| { a.plan.fail_calls = number(v)?; Ok(()) } },
     Opt { name: "--find", value: "GOAL", help: "search for a FUNCTION, FILE:LINE, ADDRESS (executables) or output:TEXT; end at the first hit and name its test; may be repeated",
         set: |a, v| { a.plan.find.push(v.into()); Ok(()) } },
+    Opt { name: "--follow-seeds", value: "", help: "take up what appears in the folders of `--seed` while the run goes on: for a fuzzer that runs beside it",
+        set: |a, _| { a.plan.follow = true; Ok(()) } },
     Opt { name: "--frames", value: "", help: "machine code: bounds of frames in optimised code, too, by unwinding tables; slower",
         set: |a, _| { a.plan.frames = true; Ok(()) } },
     Opt { name: "--html", value: "FILE", help: "write one HTML page at the end that needs no other file (also `wryneck report RUN`)",

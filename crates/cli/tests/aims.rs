@@ -212,6 +212,40 @@ fn seeds_of_a_large_corpus_are_chosen_by_the_code_that_they_enter() {
     assert!(notes(&with).contains("of 100 seeds 3 have paths of their own, 97 enter no code that these do not"), "{with}");
 }
 
+/// What a fuzzer leaves in the seeds' folder while a run goes on is taken up, and what cannot be used is counted.
+#[test]
+fn seeds_that_appear_are_followed() {
+    let place = Place::new();
+    // There are 2^56 paths, and none of them finds the number.
+    let source =
+        b"#include <stdint.h>\n#include <string.h>\n#include <unistd.h>\n#define HASH(n) ((n) * (n) * (n) * 3 + ((n) >> 7) * (n))\n\
+          int main(void) {\n  char text[64] = {0};\n  uint64_t n, secret = 0x6c6f6e67206c6574;\n  volatile int some = 0;\n  \
+          if (read(0, text, 64) < 64) return 1;\n  for (int i = 8; i < 64; i++) if (text[i] == 'q') some++;\n  memcpy(&n, text, 8);\n  \
+          if (HASH(n) == HASH(secret)) _exit(7);\n  return 0;\n}\n";
+    place.put("late.c", source);
+    place.put("corpus/seed", &[b'x'; 64]);
+    let late = place.at("corpus/late");
+    let writer = std::thread::spawn(move || {
+        std::thread::sleep(std::time::Duration::from_secs(2));
+        let text = [&0x6c6f_6e67_206c_6574_u64.to_le_bytes()[..], &[b'y'; 56]].concat();
+        fs::write(late.with_file_name("too long"), [b'z'; 65]).and_then(|()| fs::write(&late, text)).expect("there is room");
+    });
+    let words = ["--seed", "corpus", "--follow-seeds", "--solver-timeout", "0.2", "--max-time", "5s", "late.c", "--sym-stdin", "64"];
+    let (run, code) = place.run(&words);
+    writer.join().expect("it wrote");
+    assert!(run["ends"].as_array().is_some_and(|ends| ends.iter().any(|end| end["what"] == "7")), "{code}: {run}");
+    assert!(notes(&run).contains("1 seeds appeared while the run went on"), "{run}");
+    assert!(notes(&run).contains("1 seeds that appeared were left out: longer than the 64 bytes"), "{run}");
+    for (words, why) in [
+        (&["--seed", "corpus/seed", "--follow-seeds"][..], "has no folder to follow"),
+        (&["--follow-seeds"], "has no folder to follow"),
+        (&["--seed", "corpus", "--follow-seeds", "--off", "mutants"], "cannot be used with `--off mutants`"),
+    ] {
+        let said = place.error(&[words, &["late.c", "--sym-stdin", "64"]].concat());
+        assert!(said.contains(why), "{said}");
+    }
+}
+
 /// A mutant that runs long is cut off and forgotten; what it entered is not the next one's.
 #[test]
 fn mutants_that_run_long_are_cut_off() {

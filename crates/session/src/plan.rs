@@ -77,6 +77,8 @@ pub struct Plan {
     pub search: Option<Vec<String>>,
     /// Files and folders of inputs whose paths come first.
     pub seeds: Vec<String>,
+    /// What appears in these folders while the run goes on is taken up.
+    pub follow: bool,
     /// Mutants of seeds, and of what their paths lead to, are run too.
     pub mutants: bool,
     /// Strings are compared as one value in a search for a goal.
@@ -124,6 +126,7 @@ impl Default for Plan {
             checks: true,
             search: None,
             seeds: Vec::new(),
+            follow: false,
             mutants: true,
             compare_whole: true,
             find: Vec::new(),

@@ -3,8 +3,10 @@
 //! A seed is a plain file, which fills one input, or a `.ktest` file, which names its inputs. A folder is a corpus: one of libFuzzer, the output of
 //! AFL++ with its queues and crashes, or a run folder. What cannot be used is an error if it was named itself, else a counted note.
 
+use std::cell::RefCell;
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
+use std::rc::Rc;
 
 use anyhow::Result;
 use wryneck_environ::ProgramInput;
@@ -16,9 +18,11 @@ use crate::plan::Plan;
 use crate::problem::problem;
 
 mod corpus;
+mod followed;
 mod mutants;
 pub mod slot;
 
+use followed::{Folder, Followed, Shared};
 use mutants::Mutants;
 use slot::{Slot, only, slots};
 
@@ -37,16 +41,28 @@ pub struct Seeds {
     slots: Vec<Slot>,
     /// What was left out or changed: how many, and the first.
     notes: BTreeMap<String, (u64, PathBuf)>,
+    folders: Vec<Folder>,
+    /// What appears in the folders while the run goes on.
+    followed: Option<Rc<RefCell<Followed>>>,
 }
 
 const HELP: &str = "write `--seed FILE`, `--seed DIR`, `--seed TEST.ktest`, or `--seed INPUT=FILE` such as `--seed stdin=FILE`";
 
 impl Seeds {
     /// Reads what the words of `--seed` name.
-    pub fn read(given: &[String], input: &ProgramInput) -> Result<Seeds> {
+    pub fn read(plan: &Plan, input: &ProgramInput) -> Result<Seeds> {
         let (mut seeds, slots) = (Seeds::default(), slots(input));
-        for word in given {
-            seeds.add(word, &slots)?;
+        for word in &plan.seeds {
+            seeds.add(word, &slots, plan.follow)?;
+        }
+        if plan.follow && seeds.is_empty() && !plan.seeds.is_empty() {
+            return Err(problem("`--follow-seeds`: none of the folders has a seed yet", "one is needed to begin with: add `--seed FILE`"));
+        }
+        if plan.follow && seeds.folders.is_empty() {
+            return Err(problem("`--follow-seeds` has no folder to follow", "add `--seed DIR`"));
+        }
+        if plan.follow && !plan.mutants {
+            return Err(problem("`--follow-seeds` cannot be used with `--off mutants`", "leave out one of them"));
         }
         seeds.slots = slots;
         // Short ones are soon run.
@@ -54,7 +70,8 @@ impl Seeds {
         Ok(seeds)
     }
 
-    fn add(&mut self, word: &str, slots: &[Slot]) -> Result<()> {
+    /// A folder that is followed may be empty yet.
+    fn add(&mut self, word: &str, slots: &[Slot], follow: bool) -> Result<()> {
         let (name, path) = match word.split_once('=').filter(|_| !Path::new(word).exists()) {
             Some((name, path)) => (Some(name), Path::new(path)),
             None => (None, Path::new(word)),
@@ -73,7 +90,8 @@ impl Seeds {
             };
         }
         let files = corpus::files(path).map_err(|e| problem(format!("`--seed {word}`: the folder cannot be read: {e}"), HELP))?;
-        if files.is_empty() {
+        self.folders.push(Folder::new(path, name, &files));
+        if files.is_empty() && !follow {
             return Err(problem(format!("`--seed {word}`: the folder has no seeds"), "names that begin with a dot are left out"));
         }
         let (before, count) = (self.seeds.len(), files.len());
@@ -131,14 +149,24 @@ impl Seeds {
         self.notes.entry(what).or_insert_with(|| (0, file.to_owned())).0 += 1;
     }
 
+    /// What was left out or changed, in words.
+    fn noted(&self) -> impl Iterator<Item = String> {
+        self.notes.iter().map(|(what, (count, first))| format!("{count} {what} (first `{}`)", first.display()))
+    }
+
     pub fn is_empty(&self) -> bool {
         self.seeds.is_empty()
     }
 
     /// Hands the seeds to an exploration, before it starts.
-    pub fn give(&self, plan: &Plan, explorer: &mut Explorer) {
+    pub fn give(&mut self, plan: &Plan, explorer: &mut Explorer) {
         if plan.mutants && !self.is_empty() {
             explorer.fuzzer = Fuzzer::new(Box::new(Mutants::new(self.slots.clone(), plan.config.seed)));
+            if plan.follow {
+                let folders = std::mem::take(&mut self.folders);
+                let followed = self.followed.insert(Rc::new(RefCell::new(Followed::new(folders, self.slots.clone()))));
+                explorer.fuzzer = std::mem::take(&mut explorer.fuzzer).following(Box::new(Shared(followed.clone())));
+            }
         }
         explorer.add_seeds(self.seeds.iter().map(|seed| seed.inputs.clone()).collect());
     }
@@ -174,10 +202,10 @@ impl Seeds {
         ];
         let parts: Vec<String> = parts.iter().filter(|(n, _)| *n > 0).map(|(n, what)| format!("{n} {what}")).collect();
         let summary = format!("of {} seeds {}", self.seeds.len(), parts.join(", "));
-        let note = |(what, (count, first)): (&String, &(u64, PathBuf))| format!("{count} {what} (first `{}`)", first.display());
         let Fuzzed { run, new, seeds } = fuzzed;
         let mutants = (run > 0).then(|| format!("of {run} mutants of inputs {new} did something new, and {seeds} of these became seeds"));
-        [summary].into_iter().chain(mutants).chain(self.notes.iter().map(note)).collect()
+        let followed = self.followed.as_ref().map(|followed| followed.borrow().notes()).unwrap_or_default();
+        [summary].into_iter().chain(mutants).chain(self.noted()).chain(followed).collect()
     }
 }
 

@@ -75,7 +75,7 @@ impl Prepared {
         usage::works_on("preparing the target");
         let target = Target::open(plan, &mut input, &rules::functions(&checkers))?;
         let begins = input.entry.function().map(str::to_owned);
-        let seeds = Seeds::read(&plan.seeds, &input)?;
+        let seeds = Seeds::read(plan, &input)?;
         let host = Rc::new(RealHost::of(plan.max_memory, host.clone()));
         input.uname = host.uname();
         input.user = RealHost::user();
@@ -122,7 +122,7 @@ pub struct Worker {
 impl Worker {
     /// Puts a program into memory, ready to begin.
     pub fn new(prepared: Prepared, place: Place) -> Result<Worker> {
-        let Prepared { plan, environment, program, entry, begins, mut code, kept, checkers, seeds, .. } = prepared;
+        let Prepared { plan, environment, program, entry, begins, mut code, kept, checkers, mut seeds, .. } = prepared;
         let (plan, begins, mut notes) = (&plan, begins.as_deref(), Vec::new());
         let mut pool = Pool::new();
         let mut image = Image::new(program, &*environment, &mut pool);

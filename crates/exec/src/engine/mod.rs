@@ -214,7 +214,7 @@ impl Explorer {
         let chooses = self.fuzzer.chooses(seeds.len());
         let first = self.frontier.add_seeds(&mut self.core, &seeds, !chooses);
         if chooses {
-            self.fuzzer.look_at((first..).zip(seeds).collect());
+            self.fuzzer.look_at((first..).zip(seeds));
         }
         self.replayer.root_mut().guided = true;
     }

@@ -14,10 +14,10 @@ use crate::step::seed::Inputs;
 /// The cost of the runs after which it is chosen among them.
 const CHOICE: u64 = 256_000_000;
 
-/// Seeds to choose from.
+/// Seeds to choose from. Those that others leave while it runs have no number.
 #[derive(Default)]
 pub(super) struct Corpus {
-    waiting: VecDeque<(u32, Inputs)>,
+    waiting: VecDeque<(Option<u32>, Inputs)>,
     /// By block that no path and no chosen seed has entered: the cheapest run that does.
     cheapest: FxHashMap<u32, Rc<Candidate>>,
     /// Blocks that chosen seeds enter.
@@ -30,7 +30,7 @@ pub(super) struct Corpus {
 
 /// A seed that enters blocks which nobody has entered.
 pub(super) struct Candidate {
-    pub number: u32,
+    pub number: Option<u32>,
     pub inputs: Inputs,
     pub cost: u64,
     /// Those that no path had entered when it ran.
@@ -38,18 +38,24 @@ pub(super) struct Candidate {
 }
 
 impl Corpus {
-    pub fn new(seeds: VecDeque<(u32, Inputs)>) -> Corpus {
-        Corpus { waiting: seeds, ..Corpus::default() }
+    /// Seeds to be run, behind those that are waiting.
+    pub fn add(&mut self, seeds: impl IntoIterator<Item = (Option<u32>, Inputs)>) {
+        self.waiting.extend(seeds);
     }
 
     /// The next one to run.
-    pub fn next(&mut self) -> Option<(u32, Inputs)> {
+    pub fn next(&mut self) -> Option<(Option<u32>, Inputs)> {
         self.waiting.pop_front()
     }
 
     /// Whether there are runs that were not chosen among yet.
     pub fn is_looking(&self) -> bool {
         self.cost > 0
+    }
+
+    /// Whether only seeds that others left are waiting.
+    pub fn is_late(&self) -> bool {
+        self.waiting.front().is_none_or(|(number, _)| number.is_none())
     }
 
     /// Whether it is time to choose.
@@ -64,7 +70,7 @@ impl Corpus {
             self.entered.extend(&candidate.blocks);
             return;
         }
-        self.ran.push(candidate.number);
+        self.ran.extend(candidate.number);
         let candidate = Rc::new(candidate);
         for block in candidate.blocks.iter().filter(|block| !self.entered.contains(block)) {
             let kept = self.cheapest.entry(*block).or_insert_with(|| candidate.clone());
@@ -87,7 +93,7 @@ impl Corpus {
             }
         }
         chosen.sort_by_key(|candidate| (candidate.cost, candidate.number));
-        let numbers: FxHashSet<u32> = chosen.iter().map(|candidate| candidate.number).collect();
+        let numbers: FxHashSet<u32> = chosen.iter().filter_map(|candidate| candidate.number).collect();
         let others = self.ran.drain(..).filter(|number| !numbers.contains(number)).collect();
         (chosen, others)
     }
@@ -98,12 +104,12 @@ mod tests {
     use super::*;
 
     fn ran(corpus: &mut Corpus, number: u32, cost: u64, blocks: &[u32]) {
-        corpus.note(Candidate { number, inputs: Inputs::default(), cost, blocks: blocks.to_vec() }, false);
+        corpus.note(Candidate { number: Some(number), inputs: Inputs::default(), cost, blocks: blocks.to_vec() }, false);
     }
 
     fn chosen(corpus: &mut Corpus) -> (Vec<u32>, Vec<u32>) {
         let (chosen, others) = corpus.choose();
-        (chosen.iter().map(|candidate| candidate.number).collect(), others)
+        (chosen.iter().filter_map(|candidate| candidate.number).collect(), others)
     }
 
     #[test]

@@ -8,8 +8,6 @@
 //!
 //! Work is counted in instructions, so the order is the same on every machine. Blocks that mutants enter do not count as covered.
 
-use std::collections::VecDeque;
-
 use rustc_hash::FxHashSet;
 
 use crate::explore::corpus::{Candidate, Corpus};
@@ -28,6 +26,12 @@ pub trait Mutator {
     fn mutant(&mut self) -> Option<Inputs>;
     /// An input that goes on where this one ends, if there is room for more.
     fn longer(&self, inputs: &Inputs) -> Option<Inputs>;
+}
+
+/// Tells of inputs that others find.
+pub trait Follow {
+    /// Those since it was asked last.
+    fn found(&mut self) -> Vec<Inputs>;
 }
 
 /// How many mutants were run, how many of them did something new, and how many of these became seeds.
@@ -51,6 +55,8 @@ const TURN: u64 = 1_000_000;
 const FEW: usize = 64;
 /// The part of the chosen seeds' work that those of them have which are run as paths again, with more behind their ends.
 const LONGER: u64 = 4;
+/// The part of the paths' work that runs of what others find may take.
+const LATE: u64 = 2;
 /// As [`TURN`], of seeds that have no path yet.
 const LOOK: u64 = 64_000_000;
 /// Instructions of a run, at most; one that takes longer is forgotten.
@@ -62,17 +68,20 @@ const RUN: u64 = 2_000;
 #[derive(Default)]
 pub struct Fuzzer {
     mutator: Option<Box<dyn Mutator>>,
+    follow: Option<Box<dyn Follow>>,
     /// Inputs of paths, whose blocks are not yet known as mutants see them.
     paths: Vec<Inputs>,
     /// Seeds that have a path only if they are chosen.
     corpus: Corpus,
+    /// Work that is left for what others find.
+    for_late: u64,
+    /// Work that is left for chosen seeds with more behind their ends.
+    for_longer: u64,
     hits: Hits,
     /// By [`Entry`]: a bit for each range of numbers of entries that a run had.
     seen: Vec<u8>,
     /// The blocks of the last run that no path has entered.
     uncovered: Vec<u32>,
-    /// The sides that the last run took first.
-    sides: Vec<u32>,
     faults: FxHashSet<(CodePos, &'static str)>,
     work: u64,
     /// Work that mutants may take until paths have their turn.
@@ -135,6 +144,12 @@ impl Fuzzer {
         Fuzzer { mutator: Some(mutator), ..Fuzzer::default() }
     }
 
+    /// Also takes up what others find while it runs, as it does a corpus.
+    #[must_use]
+    pub fn following(self, follow: Box<dyn Follow>) -> Fuzzer {
+        Fuzzer { follow: Some(follow), for_late: LOOK, ..self }
+    }
+
     /// Whether so many seeds are a corpus that is chosen from: most of them take paths that others take, too. A few that enter all blocks which they enter
     /// ([`corpus`](super::corpus)), fault, or run long, are run as paths; the others are only changed.
     pub(crate) fn chooses(&self, seeds: usize) -> bool {
@@ -142,8 +157,8 @@ impl Fuzzer {
     }
 
     /// The seeds to choose from, in this order.
-    pub(crate) fn look_at(&mut self, corpus: VecDeque<(u32, Inputs)>) {
-        self.corpus = Corpus::new(corpus);
+    pub(crate) fn look_at(&mut self, corpus: impl IntoIterator<Item = (u32, Inputs)>) {
+        self.corpus.add(corpus.into_iter().map(|(number, inputs)| (Some(number), inputs)));
     }
 
     /// Whether seeds were looked at that are yet to be chosen among: paths wait for it.
@@ -168,6 +183,7 @@ impl Fuzzer {
         self.ran.note(false, work);
         let part = self.mutants.part(self.ran);
         self.credit += work * part / (16 - part);
+        self.for_late += work / LATE;
     }
 
     /// Runs seeds that are not paths yet, and mutants, if they have had less than their part of the work. Gives those that are to be run as paths.
@@ -210,41 +226,47 @@ impl Fuzzer {
 
     /// Runs seeds that have no paths yet, and chooses among them.
     fn look(&mut self, core: &mut Core, replayer: &Replayer, mutator: &mut dyn Mutator, chosen: &mut Chosen) {
+        if let Some(follow) = &mut self.follow {
+            self.corpus.add(follow.found().into_iter().map(|inputs| (None, inputs)));
+        }
         let begin = self.work;
         while self.work - begin < LOOK
+            && (self.for_late > 0 || !self.corpus.is_late())
             && let Some((number, inputs)) = self.corpus.next()
         {
             let before = self.work;
             let shown = self.run(core, replayer, &inputs);
             let anyway = matches!(shown, Shown::Long | Shown::Fault);
             if anyway {
-                chosen.paths.push((Some(number), inputs.clone()));
+                chosen.paths.push((number, inputs.clone()));
             }
             if !matches!(shown, Shown::Nothing) {
                 mutator.keep(inputs.clone());
             }
-            // Nothing is gained by a search for sides that seeds without paths take.
-            for side in self.sides.drain(..) {
-                core.sides.take(side);
+            let (blocks, cost) = (self.uncovered.clone(), self.work - before);
+            if number.is_none() {
+                self.for_late = self.for_late.saturating_sub(cost);
             }
-            let blocks = self.uncovered.clone();
-            self.corpus.note(Candidate { number, inputs, cost: self.work - before, blocks }, anyway);
+            self.corpus.note(Candidate { number, inputs, cost, blocks }, anyway);
         }
-        if !self.corpus.is_to_choose() {
+        // Paths do not wait for what others find.
+        let is_late = self.for_late == 0 && self.corpus.is_late();
+        if !(is_late || self.corpus.is_to_choose()) {
             return;
         }
         let (mut paths, alike) = self.corpus.choose();
         for candidate in &paths {
             // The newest are changed most.
             mutator.keep(candidate.inputs.clone());
-            chosen.paths.push((Some(candidate.number), candidate.inputs.clone()));
+            chosen.paths.push((candidate.number, candidate.inputs.clone()));
         }
         // Behind the end of an input there is nothing to flip, and what enters code cheaply is short.
-        let mut left = paths.iter().map(|candidate| candidate.cost).sum::<u64>() / LONGER;
+        let left = &mut self.for_longer;
+        *left += paths.iter().map(|candidate| candidate.cost).sum::<u64>() / LONGER;
         paths.sort_by_cached_key(|candidate| candidate.inputs.iter().map(|(_, bytes)| bytes.len()).sum::<usize>());
         let short = paths.iter().take_while(|candidate| {
-            left = left.saturating_sub(candidate.cost);
-            left > 0
+            *left = left.saturating_sub(candidate.cost);
+            *left > 0
         });
         chosen.paths.extend(short.filter_map(|candidate| Some((None, mutator.longer(&candidate.inputs)?))));
         chosen.alike = alike;
@@ -263,7 +285,6 @@ impl Fuzzer {
         let (end, took) = replayer.count_blocks(core, input, MOST, &mut self.hits);
         self.work += took + RUN;
         self.uncovered.clear();
-        self.sides.clear();
         let entered = self.hits.drain();
         let Some((end, at)) = end else {
             entered.for_each(drop);
@@ -275,10 +296,6 @@ impl Fuzzer {
                 Entry::Block(block) if core.coverage[block as usize] == 0 => {
                     self.uncovered.push(block);
                     true
-                }
-                Entry::Side(side) if !core.sides.is_taken(side) => {
-                    self.sides.push(side);
-                    false
                 }
                 Entry::Block(_) | Entry::Side(_) => false,
             };

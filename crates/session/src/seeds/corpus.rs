@@ -1,7 +1,8 @@
 //! The seeds in a folder.
 
+use std::fs::{self, FileType};
+use std::io;
 use std::path::{Path, PathBuf};
-use std::{fs, io};
 
 /// Most seeds of a folder.
 const MOST: usize = 1 << 18;
@@ -14,10 +15,11 @@ const OF_AFL: [&str; 2] = ["queue", "crashes"];
 pub fn files(dir: &Path) -> io::Result<Vec<PathBuf>> {
     let mut all = Vec::new();
     if dir.join("run.db").is_file() {
-        let tests = entries(dir)?.into_iter().filter(|path| path.extension().is_some_and(|end| end == "ktest"));
+        let tests = entries(dir)?.into_iter().map(|entry| entry.0).filter(|path| path.extension().is_some_and(|end| end == "ktest"));
         all.extend(tests);
     } else {
-        let instances: Vec<PathBuf> = [dir.to_owned()].into_iter().chain(entries(dir)?).filter(|at| at.join("queue").is_dir()).collect();
+        let folders = entries(dir)?.into_iter().filter(|entry| entry.1.is_dir() || entry.1.is_symlink()).map(|entry| entry.0);
+        let instances: Vec<PathBuf> = [dir.to_owned()].into_iter().chain(folders).filter(|at| at.join("queue").is_dir()).collect();
         match instances.is_empty() {
             true => walk(dir, &mut all)?,
             false => {
@@ -30,23 +32,25 @@ pub fn files(dir: &Path) -> io::Result<Vec<PathBuf>> {
     Ok(all)
 }
 
-/// What is in a folder, but for names that begin with a dot, sorted.
-fn entries(dir: &Path) -> io::Result<Vec<PathBuf>> {
-    let mut all = fs::read_dir(dir)?.map(|entry| Ok(entry?.path())).collect::<io::Result<Vec<_>>>()?;
-    all.retain(|path| path.file_name().is_some_and(|name| !name.as_encoded_bytes().starts_with(b".")));
-    all.sort();
+/// What is in a folder, and of what kind, but for names that begin with a dot, sorted.
+fn entries(dir: &Path) -> io::Result<Vec<(PathBuf, FileType)>> {
+    let mut all =
+        fs::read_dir(dir)?.map(|entry| entry.and_then(|entry| Ok((entry.path(), entry.file_type()?)))).collect::<io::Result<Vec<_>>>()?;
+    all.retain(|(path, _)| path.file_name().is_some_and(|name| !name.as_encoded_bytes().starts_with(b".")));
+    all.sort_by(|a, b| a.0.cmp(&b.0));
     Ok(all)
 }
 
+/// Fuzzers may remove files meanwhile, so each file is asked for its kind with its name.
 fn walk(dir: &Path, all: &mut Vec<PathBuf>) -> io::Result<()> {
-    for path in entries(dir)? {
+    for (path, kind) in entries(dir)? {
         if all.len() >= MOST {
             return Err(io::Error::other(format!("it has more than {MOST} files")));
         }
         // A link to a folder may lead round in a circle.
-        if fs::symlink_metadata(&path)?.is_dir() {
+        if kind.is_dir() {
             walk(&path, all)?;
-        } else if path.is_file() {
+        } else if kind.is_file() || kind.is_symlink() && path.is_file() {
             all.push(path);
         }
     }

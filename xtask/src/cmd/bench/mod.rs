@@ -35,7 +35,7 @@ enum Bench {
     Coverage(coverage::Args),
     /// The program of paper 1's Figure 1 and its broken variant, pruned and not
     Figure1(figure1::Args),
-    /// Lines of libraries covered natively by our inputs, by libFuzzer's, and by a loop of both
+    /// Lines of libraries covered natively by our inputs, by libFuzzer's, and by those of both side by side
     Fuzzers(fuzzers::Args),
     /// Lookups of guard at three sizes of store, in three orders, and what a hit costs over the native run (paper 4, Table 1 and Figure 7)
     Guard(guard::Args),
