@@ -212,6 +212,25 @@ fn seeds_of_a_large_corpus_are_chosen_by_the_code_that_they_enter() {
     assert!(notes(&with).contains("of 100 seeds 3 have paths of their own, 97 enter no code that these do not"), "{with}");
 }
 
+/// A word that a name of any length is compared with takes the name's place in the input.
+#[test]
+fn a_keyword_is_found_where_a_name_is_compared_with_it() {
+    let place = Place::new();
+    let source = b"#include <string.h>\n#include <unistd.h>\nint main(void) {\n  char text[40] = {0}, name[40] = {0};\n  read(0, text, 39);\n  \
+          int n = 0, spaces = 0;\n  while (text[n] >= 'a' && text[n] <= 'z') name[n] = text[n], n++;\n  \
+          for (int i = 0; i < 39; i++) spaces += text[i] == ' ';\n  if (spaces == 3 && strcmp(name, \"incorporatednesslessly\") == 0) _exit(7);\n  return 0;\n}\n";
+    place.put("word.c", source);
+    place.put("seed", b"ab c d e");
+    let seeds = |words: &[&str]| {
+        let words =
+            [&["--seed", "seed", "--cc-flag=-O0", "--max-instructions", "300000"], words, &["word.c", "--sym-stdin", "0-40"]].concat();
+        place.run(&words).0
+    };
+    let found = |run: &Value| run["ends"].as_array().is_some_and(|ends| ends.iter().any(|end| end["what"] == "7"));
+    let (with, without) = (seeds(&[]), seeds(&["--off", "mutants"]));
+    assert!(found(&with) && !found(&without), "{with} {without}");
+}
+
 /// What a fuzzer leaves in the seeds' folder while a run goes on is taken up, and what cannot be used is counted.
 #[test]
 fn seeds_that_appear_are_followed() {

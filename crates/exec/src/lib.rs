@@ -40,6 +40,7 @@ pub use state::{AnyData, Input, PathData, Slot, Slots, State, SubtreeId};
 pub use state::{landings::Token, survived, variables};
 pub use step::arith::asks_of_operand;
 pub use step::core::{Core, Ended, Ledger, LedgerKind, Stats};
+pub use step::coverage::LONGEST_COMPARED;
 pub use step::cx::{Cx, WITHOUT_BASE};
 pub use step::leaks::Leak;
 pub use step::loops::operation::{accessed, names_address, orders_values};

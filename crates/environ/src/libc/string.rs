@@ -2,7 +2,7 @@
 //! instead: it decides, or faults, at the same place as the program would.
 
 use wryneck_exec::ground::memory::PAGE;
-use wryneck_exec::{Cx, Reply, Stop, Value, memory};
+use wryneck_exec::{Cx, LONGEST_COMPARED, Reply, Stop, Value, memory};
 use wryneck_expr::ExprId;
 
 use crate::Linux;
@@ -106,6 +106,15 @@ fn compare(cx: &Cx<'_>, a: u64, b: u64, limit: u64, to_nul: bool) -> Option<u64>
     Some(0)
 }
 
+/// The concrete bytes at `addr` that are compared, without the NUL: as many as a run remembers.
+fn string_at(cx: &Cx<'_>, addr: u64, limit: u64, to_nul: bool) -> Vec<u8> {
+    let byte = |at: u64| {
+        let mut byte = [0];
+        cx.state.memory.space.read(addr.wrapping_add(at), &mut byte).then_some(byte[0])
+    };
+    (0..limit.min(LONGEST_COMPARED as u64)).map_while(byte).take_while(|byte| !to_nul || *byte != 0).collect()
+}
+
 /// Most bytes that are compared as one value.
 const MOST_WHOLE: u64 = 512;
 
@@ -148,7 +157,15 @@ fn compare_whole(cx: &mut Cx<'_>, a: u64, b: u64, limit: u64, to_nul: bool) -> O
 fn compared(cx: &mut Cx<'_>, args: &Args<'_>, limit: Option<u64>, to_nul: bool) -> Result<Reply, Stop> {
     let (Some(a), Some(b), Some(limit)) = (args.concrete(0), args.concrete(1), limit) else { return Ok(Reply::Decline) };
     match compare(cx, a, b, limit, to_nul) {
-        Some(known) => reply(Some(known)),
+        Some(known) => {
+            if known != 0 && cx.core.counted().is_some() {
+                let [one, other] = [a, b].map(|addr| string_at(cx, addr, limit, to_nul));
+                if let Some(hits) = cx.core.counted() {
+                    hits.note_compared(one, other);
+                }
+            }
+            reply(Some(known))
+        }
         None => Ok(compare_whole(cx, a, b, limit, to_nul).map_or(Reply::Decline, Reply::Value)),
     }
 }

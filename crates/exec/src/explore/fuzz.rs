@@ -6,16 +6,21 @@
 //! more often by a power of two (M. Zalewski's AFL), or a fault at another place. Inputs that enter a block that no path has entered, or fault, are run as paths, from
 //! which flips lead on; the others are only changed further. So nothing is lost by it, and what is reported has been a path.
 //!
+//! Strings that a run compares and that differ are tried in each other's place in its input (Aschermann et al., "Redqueen", NDSS 2019, section III): a keyword
+//! is found at once where a name of any length is read first and compared then.
+//!
 //! Work is counted in instructions, so the order is the same on every machine. Blocks that mutants enter do not count as covered.
 
-use rustc_hash::FxHashSet;
+use std::collections::VecDeque;
+
+use rustc_hash::{FxHashMap, FxHashSet};
 
 use crate::explore::corpus::{Candidate, Corpus};
 use crate::explore::replay::Replayer;
 use crate::ground::image::CodePos;
 use crate::ground::path_end::PathEnd;
 use crate::step::core::{Core, Ended};
-use crate::step::coverage::{Entry, Hits};
+use crate::step::coverage::{Compared, Entry, Hits};
 use crate::step::seed::{Inputs, model};
 
 /// Makes inputs of inputs.
@@ -26,6 +31,8 @@ pub trait Mutator {
     fn mutant(&mut self) -> Option<Inputs>;
     /// An input that goes on where this one ends, if there is room for more.
     fn longer(&self, inputs: &Inputs) -> Option<Inputs>;
+    /// These inputs with one string in the place of another, wherever that is.
+    fn replaced(&self, inputs: &Inputs, old: &[u8], new: &[u8]) -> Vec<Inputs>;
 }
 
 /// Tells of inputs that others find.
@@ -61,6 +68,10 @@ const LATE: u64 = 2;
 const LOOK: u64 = 64_000_000;
 /// Instructions of a run, at most; one that takes longer is forgotten.
 const MOST: u64 = 400_000;
+/// Pairs of compared strings that are looked at, tries of a string in the place of others, and inputs that wait for their try, at most.
+const PAIRS: usize = 1 << 14;
+const TRIES: u8 = 64;
+const WAITING: usize = 4096;
 /// What a run costs beside its instructions.
 const RUN: u64 = 2_000;
 
@@ -83,6 +94,7 @@ pub struct Fuzzer {
     /// The blocks of the last run that no path has entered.
     uncovered: Vec<u32>,
     faults: FxHashSet<(CodePos, &'static str)>,
+    matches: Matches,
     work: u64,
     /// Work that mutants may take until paths have their turn.
     credit: u64,
@@ -92,6 +104,35 @@ pub struct Fuzzer {
     /// Of paths, but for those whose code a mutant had entered before.
     ran: Yield,
     count: Fuzzed,
+}
+
+/// Inputs that have strings in the place of those that they were compared with.
+#[derive(Default)]
+struct Matches {
+    seen: FxHashSet<Compared>,
+    /// By string that is put in the place of others: how often.
+    tries: FxHashMap<Box<[u8]>, u8>,
+    waiting: VecDeque<Inputs>,
+}
+
+impl Matches {
+    /// A run on these inputs has compared strings.
+    fn add(&mut self, compared: Vec<Compared>, inputs: &Inputs, mutator: &dyn Mutator) {
+        for pair in compared {
+            if self.waiting.len() >= WAITING || self.seen.len() >= PAIRS || !self.seen.insert(pair.clone()) {
+                continue;
+            }
+            let [one, other] = pair;
+            for (old, new) in [(&one, &other), (&other, &one)] {
+                let tries = self.tries.entry(new.clone()).or_default();
+                if *tries < TRIES {
+                    let replaced = mutator.replaced(inputs, old, new);
+                    *tries += u8::from(!replaced.is_empty());
+                    self.waiting.extend(replaced);
+                }
+            }
+        }
+    }
 }
 
 /// How often one of the two ways found new code lately, and the work that this took.
@@ -196,18 +237,20 @@ impl Fuzzer {
         while self.work - begin < TURN {
             if let Some(inputs) = self.paths.pop() {
                 self.run(core, replayer, &inputs);
+                self.matches.add(self.hits.take_compared(), &inputs, mutator.as_ref());
                 mutator.keep(inputs);
                 continue;
             }
             if self.credit == 0 {
                 break;
             }
-            let Some(inputs) = mutator.mutant() else { break };
+            let Some(inputs) = self.matches.waiting.pop_front().or_else(|| mutator.mutant()) else { break };
             self.count.run += 1;
             let before = self.work;
             let shown = self.run(core, replayer, &inputs);
             let took = self.work - before;
             self.credit = self.credit.saturating_sub(took);
+            self.matches.add(self.hits.take_compared(), &inputs, mutator.as_ref());
             self.mutants.note(matches!(shown, Shown::Path | Shown::Fault), took);
             match shown {
                 Shown::Nothing | Shown::Long => continue,
@@ -236,6 +279,7 @@ impl Fuzzer {
         {
             let before = self.work;
             let shown = self.run(core, replayer, &inputs);
+            self.matches.add(self.hits.take_compared(), &inputs, mutator);
             let anyway = matches!(shown, Shown::Long | Shown::Fault);
             if anyway {
                 chosen.paths.push((number, inputs.clone()));

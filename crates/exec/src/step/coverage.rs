@@ -31,11 +31,19 @@ impl Entry {
     }
 }
 
+/// Two strings that a run compared, and that differ.
+pub type Compared = [Box<[u8]>; 2];
+
+/// Most comparisons of a run that are remembered, and most bytes of a string.
+const MOST_COMPARED: usize = 64;
+pub const LONGEST_COMPARED: usize = 32;
+
 /// How often a run entered each block and took each side, to 255.
 #[derive(Default)]
 pub struct Hits {
     counts: Vec<u8>,
     entered: Vec<Entry>,
+    compared: Vec<Compared>,
     /// In place of the exploration's while the run lasts; no byte of them is ever set, so each entry is seen.
     blank: Coverage,
     blank_sides: Sides,
@@ -61,6 +69,11 @@ impl Core {
         *hits = counted;
     }
 
+    /// What the run entered so far, if it is counted.
+    pub fn counted(&mut self) -> Option<&mut Hits> {
+        self.counting.as_mut()
+    }
+
     /// A path enters a block by an edge of the operation `op`: one of them for the first time, or while entries are counted.
     #[cold]
     pub(crate) fn enter_by(&mut self, state: &mut State, code: &Code, op: u32, edge: u32) {
@@ -80,6 +93,18 @@ impl Hits {
             self.entered.push(entry);
         }
         *count = count.saturating_add(1);
+    }
+
+    /// Two strings of at most [`LONGEST_COMPARED`] bytes were compared, and differ.
+    pub fn note_compared(&mut self, one: Vec<u8>, other: Vec<u8>) {
+        if self.compared.len() < MOST_COMPARED {
+            self.compared.push([one.into(), other.into()]);
+        }
+    }
+
+    /// Takes out the strings that were compared.
+    pub(crate) fn take_compared(&mut self) -> Vec<Compared> {
+        mem::take(&mut self.compared)
     }
 
     /// Takes out what was entered, and how often. To be read to its end.

@@ -25,6 +25,8 @@ const MOST_CHANGES: u32 = 5;
 const NEWEST: usize = 32;
 /// Bytes that a longer input has more, at most.
 const MORE: usize = 16;
+/// Places at which a string is replaced, at most.
+const PLACES: usize = 4;
 /// Tries of changes until one gives an input that fits.
 const TRIES: usize = 16;
 
@@ -59,6 +61,25 @@ impl Mutator for Mutants {
         let is_longer = !filled.is_empty();
         filled.into_iter().for_each(|filled| replace(&mut inputs, filled));
         is_longer.then_some(inputs)
+    }
+
+    fn replaced(&self, inputs: &Inputs, old: &[u8], new: &[u8]) -> Vec<Inputs> {
+        let mut all = Vec::new();
+        for slot in self.slots.iter().filter(|_| !old.is_empty()) {
+            let Some((_, bytes)) = inputs.iter().find(|(name, _)| *name == slot.bytes) else { continue };
+            let content = slot.content(bytes);
+            let places = content.windows(old.len()).enumerate().filter(|(_, part)| *part == old).map(|(at, _)| at);
+            for at in places.take(PLACES) {
+                let mut content = [&content[..at], new, &content[at + old.len()..]].concat();
+                content.truncate(slot.most());
+                if let Ok((filled, _)) = slot.fill(content) {
+                    let mut inputs = inputs.clone();
+                    replace(&mut inputs, filled);
+                    all.push(inputs);
+                }
+            }
+        }
+        all
     }
 
     fn mutant(&mut self) -> Option<Inputs> {
@@ -284,6 +305,19 @@ mod tests {
                 assert!(round < 1999 || changed > 500, "a change that changes nothing");
             }
         }
+    }
+
+    #[test]
+    fn a_string_is_replaced_wherever_it_is() {
+        let input = ProgramInput { stdin: Stdin::Symbolic(0, 8), ..ProgramInput::default() };
+        let slot = &slots(&input)[0];
+        let mutants = Mutants::new(vec![slot.clone()], 7);
+        let filled = |text: &[u8]| slot.fill(text.to_vec()).expect("it fits").0;
+        let replaced = |text: &[u8], old: &[u8], new: &[u8]| mutants.replaced(&filled(text), old, new);
+        assert_eq!(replaced(b"%a b a", b"a", b"TAG"), [filled(b"%TAG b a"), filled(b"%a b TAG")]);
+        assert_eq!(replaced(b"1234xy", b"xy", b"longer"), [filled(b"1234long")]);
+        assert_eq!(replaced(b"abc", b"x", b"y"), [] as [Inputs; 0]);
+        assert_eq!(replaced(b"abc", b"", b"y"), [] as [Inputs; 0]);
     }
 
     #[test]
