@@ -137,7 +137,7 @@ impl Resume {
         }
         if !args.plan.seeds.is_empty() && self.earlier.so_far.is_some() {
             args.plan.seeds.clear();
-            args.plan.follow = false;
+            (args.plan.follow, args.plan.give_way) = (false, false);
             notes.push("inputs given by `--seed` whose paths had not ended when the run was stopped come in no special order".into());
         }
         notes.push(format!("this run goes on where the one in `{}` was stopped", self.folder.display()));

@@ -246,7 +246,8 @@ fn seeds_that_appear_are_followed() {
     let late = place.at("corpus/late");
     let writer = std::thread::spawn(move || {
         std::thread::sleep(std::time::Duration::from_secs(2));
-        let text = [&0x6c6f_6e67_206c_6574_u64.to_le_bytes()[..], &[b'y'; 56]].concat();
+        let rest: Vec<u8> = (0..56).map(|i| if i % 3 == 0 { b'q' } else { b'y' }).collect();
+        let text = [&0x6c6f_6e67_206c_6574_u64.to_le_bytes()[..], &rest].concat();
         fs::write(late.with_file_name("too long"), [b'z'; 65]).and_then(|()| fs::write(&late, text)).expect("there is room");
     });
     let words = ["--seed", "corpus", "--follow-seeds", "--solver-timeout", "0.2", "--max-time", "5s", "late.c", "--sym-stdin", "64"];
@@ -258,6 +259,7 @@ fn seeds_that_appear_are_followed() {
     for (words, why) in [
         (&["--seed", "corpus/seed", "--follow-seeds"][..], "has no folder to follow"),
         (&["--follow-seeds"], "has no folder to follow"),
+        (&["--seed", "corpus", "--give-way"], "is for a run with `--follow-seeds`"),
         (&["--seed", "corpus", "--follow-seeds", "--off", "mutants"], "cannot be used with `--off mutants`"),
     ] {
         let said = place.error(&[words, &["late.c", "--sym-stdin", "64"]].concat());

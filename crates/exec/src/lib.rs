@@ -21,7 +21,7 @@ pub mod step;
 
 pub use engine::{Control, Explorer, Left, Outcome, Rest};
 pub use explore::frontier::SeedEnd;
-pub use explore::fuzz::{Follow, Fuzzed, Fuzzer, Mutator};
+pub use explore::fuzz::{Finds, Follow, Fuzzed, Fuzzer, Mutator};
 pub use explore::replay::Decided;
 pub use explore::search;
 pub use ground::config::{Audit, Config};

@@ -79,6 +79,8 @@ pub struct Plan {
     pub seeds: Vec<String>,
     /// What appears in these folders while the run goes on is taken up.
     pub follow: bool,
+    /// The core is shared with who fills them.
+    pub give_way: bool,
     /// Mutants of seeds, and of what their paths lead to, are run too.
     pub mutants: bool,
     /// Strings are compared as one value in a search for a goal.
@@ -127,6 +129,7 @@ impl Default for Plan {
             search: None,
             seeds: Vec::new(),
             follow: false,
+            give_way: false,
             mutants: true,
             compare_whole: true,
             find: Vec::new(),

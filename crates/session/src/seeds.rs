@@ -61,6 +61,9 @@ impl Seeds {
         if plan.follow && seeds.folders.is_empty() {
             return Err(problem("`--follow-seeds` has no folder to follow", "add `--seed DIR`"));
         }
+        if plan.give_way && !plan.follow {
+            return Err(problem("`--give-way` is for a run with `--follow-seeds`", "add `--follow-seeds`"));
+        }
         if plan.follow && !plan.mutants {
             return Err(problem("`--follow-seeds` cannot be used with `--off mutants`", "leave out one of them"));
         }
@@ -164,7 +167,7 @@ impl Seeds {
             explorer.fuzzer = Fuzzer::new(Box::new(Mutants::new(self.slots.clone(), plan.config.seed)));
             if plan.follow {
                 let folders = std::mem::take(&mut self.folders);
-                let followed = self.followed.insert(Rc::new(RefCell::new(Followed::new(folders, self.slots.clone()))));
+                let followed = self.followed.insert(Rc::new(RefCell::new(Followed::new(folders, self.slots.clone(), plan.give_way))));
                 explorer.fuzzer = std::mem::take(&mut explorer.fuzzer).following(Box::new(Shared(followed.clone())));
             }
         }

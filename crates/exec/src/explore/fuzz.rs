@@ -37,8 +37,17 @@ pub trait Mutator {
 
 /// Tells of inputs that others find.
 pub trait Follow {
-    /// Those since it was asked last.
-    fn found(&mut self) -> Vec<Inputs>;
+    /// Those since it was asked last. It is told how often new code was found since.
+    fn found(&mut self, finds: Finds) -> Vec<Inputs>;
+}
+
+/// How often code was entered first.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Finds {
+    /// By paths and mutants.
+    pub own: u64,
+    /// By what others found.
+    pub late: u64,
 }
 
 /// How many mutants were run, how many of them did something new, and how many of these became seeds.
@@ -84,6 +93,8 @@ pub struct Fuzzer {
     paths: Vec<Inputs>,
     /// Seeds that have a path only if they are chosen.
     corpus: Corpus,
+    /// Since others were asked last.
+    finds: Finds,
     /// Work that is left for what others find.
     for_late: u64,
     /// Work that is left for chosen seeds with more behind their ends.
@@ -251,7 +262,8 @@ impl Fuzzer {
             let took = self.work - before;
             self.credit = self.credit.saturating_sub(took);
             self.matches.add(self.hits.take_compared(), &inputs, mutator.as_ref());
-            self.mutants.note(matches!(shown, Shown::Path | Shown::Fault), took);
+            self.mutants.note(shown >= Shown::Path, took);
+            self.finds.own += u64::from(shown >= Shown::Path);
             match shown {
                 Shown::Nothing | Shown::Long => continue,
                 Shown::New => {}
@@ -270,7 +282,8 @@ impl Fuzzer {
     /// Runs seeds that have no paths yet, and chooses among them.
     fn look(&mut self, core: &mut Core, replayer: &Replayer, mutator: &mut dyn Mutator, chosen: &mut Chosen) {
         if let Some(follow) = &mut self.follow {
-            self.corpus.add(follow.found().into_iter().map(|inputs| (None, inputs)));
+            let finds = std::mem::take(&mut self.finds);
+            self.corpus.add(follow.found(finds).into_iter().map(|inputs| (None, inputs)));
         }
         let begin = self.work;
         while self.work - begin < LOOK
@@ -289,6 +302,7 @@ impl Fuzzer {
             }
             let (blocks, cost) = (self.uncovered.clone(), self.work - before);
             if number.is_none() {
+                self.finds.late += u64::from(shown >= Shown::Path);
                 self.for_late = self.for_late.saturating_sub(cost);
             }
             self.corpus.note(Candidate { number, inputs, cost, blocks }, anyway);
@@ -321,6 +335,7 @@ impl Fuzzer {
         let is_new = |block: &u32| self.seen.get(Entry::Block(*block).index()).is_none_or(|seen| *seen == 0);
         if blocks.iter().any(is_new) {
             self.ran.note(true, 0);
+            self.finds.own += 1;
         }
     }
 
