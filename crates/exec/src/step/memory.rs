@@ -15,7 +15,7 @@ use crate::ground::path_end::{Limit, PathEnd};
 use crate::ground::places;
 use crate::step::cx::Cx;
 use crate::step::plugin::{Stop, Value};
-use crate::step::{held, pointer, resolve, table, unwritten};
+use crate::step::{held, pointer, resolve, survive, table, unwritten};
 
 /// Offsets a store at a symbolic offset may have before the offset is concretised.
 const MAX_STORE_SPREAD: u64 = 256;
@@ -400,6 +400,14 @@ fn check_within(cx: &mut Cx<'_>, object: &Object, end: u64, offset: ExprId, size
     }
     let last = cx.core.pool.bits(64, end - size);
     let ok = cx.core.pool.ule(offset, last);
+    if survive::may_survive(cx) {
+        // A path goes on outside of the bounds, too.
+        if cx.decide(ok)? {
+            return Ok(());
+        }
+        let at = cx.core.eval.eval(&cx.core.pool, offset, &cx.state.model);
+        return Err(pointer::bad_offset(cx, object, at, size, write).into());
+    }
     cx.require(ok, |cx, model| {
         let at = wryneck_expr::Evaluator::default().eval(&cx.core.pool, offset, model);
         pointer::bad_offset(cx, object, at, size, write)

@@ -11,13 +11,18 @@ use crate::state::survived::Survived;
 use crate::step::cx::Cx;
 use crate::step::plugin::Stop;
 
+/// Whether the path survives one more fault.
+pub fn may_survive(cx: &Cx<'_>) -> bool {
+    cx.state.survived.len() < cx.core.config.keep_going as usize
+}
+
 /// Notes a fault that the path survives; gives back what ends it.
 pub fn survive(cx: &mut Cx<'_>, stop: Stop) -> Result<(), Stop> {
     use FaultKind as F;
     let Stop::End(PathEnd::Fault(fault)) = stop else { return Err(stop) };
     let guesses = matches!(fault.kind, F::OutOfBoundsRead | F::OutOfBoundsWrite);
     let wraps = matches!(fault.kind, F::SignedOverflow | F::UnsignedOverflow | F::LossyConversion);
-    if !(guesses || wraps) || cx.state.survived.len() >= cx.core.config.keep_going as usize {
+    if !(guesses || wraps) || !may_survive(cx) {
         return Err(PathEnd::Fault(fault).into());
     }
     note(cx, fault);
