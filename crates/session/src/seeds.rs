@@ -213,7 +213,8 @@ impl Seeds {
 }
 
 fn advice(slots: &[Slot], file: &Path) -> String {
-    let len = std::fs::metadata(file).map_or(0, |there| there.len());
+    let most = slots.first().map_or(0, |slot| slot.most() as u64);
+    let len = std::fs::metadata(file).map_or(0, |there| there.len()).max(most);
     match slots.first().map(|slot| slot.name.as_str()) {
         Some("stdin") => format!("give the input room for all sizes: `--sym-stdin 0-{len}`"),
         Some("data") => format!("give the input room: `--entry-bytes {len}`"),

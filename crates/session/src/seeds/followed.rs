@@ -15,6 +15,9 @@ use super::{Seeds, corpus};
 const EVERY: Duration = Duration::from_secs(1);
 const TIMES: u32 = 20;
 
+/// Files that were changed within this time may not be whole.
+const YOUNG: Duration = Duration::from_millis(300);
+
 /// A folder of seeds.
 pub struct Folder {
     path: PathBuf,
@@ -59,7 +62,7 @@ impl Followed {
                 }
             };
             for file in files {
-                if !folder.known.contains(&file) {
+                if !folder.known.contains(&file) && !is_young(&file) {
                     // Which input it fills was clear when the run began.
                     if let Ok(Err(why)) = self.seeds.file(&file, folder.name.as_deref(), &self.slots) {
                         self.seeds.note(format!("seeds that appeared were left out: {why}"), &file);
@@ -114,6 +117,12 @@ impl GivesWay {
             self.woke = Instant::now();
         }
     }
+}
+
+/// Whether a file was changed so lately that who writes it may not be done. It is read at a later look.
+fn is_young(file: &Path) -> bool {
+    let changed = std::fs::metadata(file).and_then(|there| there.modified());
+    changed.is_ok_and(|at| at.elapsed().is_ok_and(|age| age < YOUNG))
 }
 
 /// For the exploration, while others read the notes.
