@@ -247,8 +247,7 @@ impl Fuzzer {
         let begin = self.work;
         while self.work - begin < TURN {
             if let Some(inputs) = self.paths.pop() {
-                self.run(core, replayer, &inputs);
-                self.matches.add(self.hits.take_compared(), &inputs, mutator.as_ref());
+                self.run(core, replayer, &inputs, mutator.as_ref());
                 mutator.keep(inputs);
                 continue;
             }
@@ -258,10 +257,9 @@ impl Fuzzer {
             let Some(inputs) = self.matches.waiting.pop_front().or_else(|| mutator.mutant()) else { break };
             self.count.run += 1;
             let before = self.work;
-            let shown = self.run(core, replayer, &inputs);
+            let shown = self.run(core, replayer, &inputs, mutator.as_ref());
             let took = self.work - before;
             self.credit = self.credit.saturating_sub(took);
-            self.matches.add(self.hits.take_compared(), &inputs, mutator.as_ref());
             self.mutants.note(shown >= Shown::Path, took);
             self.finds.own += u64::from(shown >= Shown::Path);
             match shown {
@@ -291,8 +289,7 @@ impl Fuzzer {
             && let Some((number, inputs)) = self.corpus.next()
         {
             let before = self.work;
-            let shown = self.run(core, replayer, &inputs);
-            self.matches.add(self.hits.take_compared(), &inputs, mutator);
+            let shown = self.run(core, replayer, &inputs, mutator);
             let anyway = matches!(shown, Shown::Long | Shown::Fault);
             if anyway {
                 chosen.paths.push((number, inputs.clone()));
@@ -339,10 +336,11 @@ impl Fuzzer {
         }
     }
 
-    fn run(&mut self, core: &mut Core, replayer: &Replayer, inputs: &Inputs) -> Shown {
+    fn run(&mut self, core: &mut Core, replayer: &Replayer, inputs: &Inputs, mutator: &dyn Mutator) -> Shown {
         let input = model(&mut core.pool, inputs);
         let (end, took) = replayer.count_blocks(core, input, MOST, &mut self.hits);
         self.work += took + RUN;
+        self.matches.add(self.hits.take_compared(), inputs, mutator);
         self.uncovered.clear();
         let entered = self.hits.drain();
         let Some((end, at)) = end else {

@@ -307,12 +307,16 @@ mod tests {
         }
     }
 
+    /// Mutants of up to eight bytes of standard input, and what fills it.
+    fn of_eight_bytes() -> (Mutants, impl Fn(&[u8]) -> Inputs) {
+        let input = ProgramInput { stdin: Stdin::Symbolic(0, 8), ..ProgramInput::default() };
+        let slot = slots(&input).swap_remove(0);
+        (Mutants::new(vec![slot.clone()], 7), move |text| slot.fill(text.to_vec()).expect("it fits").0)
+    }
+
     #[test]
     fn a_string_is_replaced_wherever_it_is() {
-        let input = ProgramInput { stdin: Stdin::Symbolic(0, 8), ..ProgramInput::default() };
-        let slot = &slots(&input)[0];
-        let mutants = Mutants::new(vec![slot.clone()], 7);
-        let filled = |text: &[u8]| slot.fill(text.to_vec()).expect("it fits").0;
+        let (mutants, filled) = of_eight_bytes();
         let replaced = |text: &[u8], old: &[u8], new: &[u8]| mutants.replaced(&filled(text), old, new);
         assert_eq!(replaced(b"%a b a", b"a", b"TAG"), [filled(b"%TAG b a"), filled(b"%a b TAG")]);
         assert_eq!(replaced(b"1234xy", b"xy", b"longer"), [filled(b"1234long")]);
@@ -322,10 +326,7 @@ mod tests {
 
     #[test]
     fn a_longer_input_goes_on_with_its_last_byte_where_there_is_room() {
-        let input = ProgramInput { stdin: Stdin::Symbolic(0, 8), ..ProgramInput::default() };
-        let slot = &slots(&input)[0];
-        let mutants = Mutants::new(vec![slot.clone()], 7);
-        let filled = |text: &[u8]| slot.fill(text.to_vec()).expect("it fits").0;
+        let (mutants, filled) = of_eight_bytes();
         assert_eq!(mutants.longer(&filled(b"abc")), Some(filled(b"abcccccc")));
         assert_eq!(mutants.longer(&filled(b"")), None);
         assert_eq!(mutants.longer(&filled(b"12345678")), None);

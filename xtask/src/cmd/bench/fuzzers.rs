@@ -1,5 +1,6 @@
 //! Lines of libraries that inputs cover natively: those of ours, of libFuzzer, and of both, each from the same single seed (`benches/fuzz`) and for the same time
-//! on the same core. Both run side by side, and each takes up what the other leaves. Who finds more new code has more of the core: wryneck sleeps or not, and libFuzzer is nice (Yun et al., "QSYM", USENIX Security 2018, section 4).
+//! on the same core. Both run side by side, and each takes up what the other leaves (Yun et al., "QSYM", USENIX Security 2018, section 4). libFuzzer has a low
+//! priority, and wryneck sleeps while libFuzzer finds more new code than it does.
 //!
 //! Unlike other benches it judges: ours alone have to cover nine tenths of libFuzzer's lines, and both more than either alone for four libraries.
 
@@ -41,7 +42,7 @@ pub struct Args {
 
 /// Most bytes of an input.
 const BYTES: &str = "64";
-/// How nice libFuzzer is beside wryneck, which gives way to it, and wryneck's options.
+/// Beside each other: the priority of libFuzzer (nice), and options of wryneck.
 const NICE: u32 = 10;
 const BESIDE: &[&str] = &["--follow-seeds", "--give-way"];
 /// Of libFuzzer's lines that ours alone have to cover, and libraries for which both have to be ahead of either alone.
