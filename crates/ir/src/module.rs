@@ -44,8 +44,8 @@ pub struct Function {
     pub symbol: SymbolId,
     /// Constants, in slots `0 .. consts.count`, one limb each.
     pub consts: Range,
-    /// Parameters, in the slots after the constants. A variadic function's last parameter is the address of its variable
-    /// arguments, laid out as x86-64's overflow area.
+    /// Parameters, in the slots after the constants. A variadic function's last parameter is the address of a
+    /// `va_list` of its variable arguments, or null (System V ABI AMD64, section 3.5.7).
     pub params: Range,
     /// All slots: constants, parameters, temporaries.
     pub slots: u32,
@@ -64,7 +64,7 @@ pub struct Function {
 pub mod function_flags {
     /// Never returns to its caller.
     pub const NO_RETURN: u32 = 1;
-    /// Takes variable arguments (its last parameter is their address).
+    /// Takes variable arguments (its last parameter is the address of their `va_list`).
     pub const VARIADIC: u32 = 2;
     /// Its source file belongs to a library below the program (libc), not to the application; coverage is counted separately.
     pub const LIBRARY: u32 = 4;
@@ -145,7 +145,7 @@ pub mod param_kind {
     pub const FLOAT: u32 = 2;
     /// An address of a structure passed by value. The *engine* makes the callee's copy at the call.
     pub const BY_VALUE: u32 = 3;
-    /// The address of the variable arguments.
+    /// The address of a `va_list` of the variable arguments, or null.
     pub const VARIADIC: u32 = 4;
 }
 
@@ -169,7 +169,7 @@ pub struct Call {
     /// Argument limbs, in order: a run of [`Module::slot_lists`].
     pub args: Range,
     /// Widths of the arguments (not limbs), in order: a run of [`Module::slot_lists`] too. A variadic call's last argument
-    /// is the 64-bit address of its variable arguments, which the caller laid out.
+    /// is the 64-bit address of the `va_list` that the caller made, or null.
     pub widths: Range,
     pub ret_width: u32,
     /// [`call_flags`].

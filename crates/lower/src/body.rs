@@ -25,7 +25,7 @@ pub struct Body<'a, 'm> {
     pub cx: &'a mut Context<'m>,
     pub b: FunctionBuilder<'a>,
     pub values: FxHashMap<Value<'m>, Val>,
-    /// Address of the variable arguments, in a variadic function.
+    /// Address of the caller's `va_list`, in a variadic function.
     pub variable_arguments: Option<Slot>,
     /// Compiled without optimisation: what stands in the code stands in the source.
     pub as_written: bool,

@@ -1,35 +1,13 @@
-//! Calls: arguments as pieces, variable arguments laid out as x86-64 lays them on the stack.
-//!
-//! A variadic call writes its variable arguments to an object of exactly their size, so that reading one too many is
-//! out of bounds, and passes its address as a hidden last argument. `va_start` makes a System V `va_list` whose
-//! register areas are used up, so the code clang emits for `va_arg` always takes the memory path (System V ABI AMD64,
-//! section 3.5.7). One thing does not survive that: a structure of at most 16 bytes aligned to 16, which clang passes
-//! as two words for two registers, is looked for at a multiple of 16.
+//! Calls: arguments as pieces. Variable arguments are laid out by their caller (variadic.rs), and their address is a hidden
+//! last argument.
 
-use wryneck_ir::build::{CallDef, Callee, Slot};
-use wryneck_ir::{NONE, Op, call_flags};
+use wryneck_ir::build::{CallDef, Callee};
+use wryneck_ir::call_flags;
 
 use crate::body::Body;
 use crate::error::Unsupported;
 use crate::ffi::{ON_FUNCTION, Opcode, TypeKind, Value, ValueKind};
 use crate::inst::Lowered;
-
-/// `gp_offset` 48 and `fp_offset` 176, as one little-endian word: no register is left.
-const REGISTERS_USED_UP: u64 = 176 << 32 | 48;
-/// Bytes of a System V `va_list`.
-pub const VA_LIST_SIZE: u64 = 24;
-/// Byte offset of `overflow_arg_area` in a `va_list`.
-const OVERFLOW_AREA: u64 = 8;
-/// Byte offset of `reg_save_area` in a `va_list`.
-const REGISTER_AREA: u64 = 16;
-
-/// One argument in the overflow area.
-struct Laid<'m> {
-    value: Value<'m>,
-    offset: u64,
-    /// Bytes to copy from where the argument points, for structures passed by value.
-    by_value: Option<u64>,
-}
 
 impl<'m> Body<'_, 'm> {
     pub fn call(&mut self, v: Value<'m>) -> Lowered {
@@ -99,65 +77,5 @@ impl<'m> Body<'_, 'm> {
             (self.cx.types.float(v.ty()).is_ok(), call_flags::RETURNS_FLOAT),
         ];
         facts.iter().filter(|(holds, _)| *holds).map(|(_, flag)| flag).sum()
-    }
-
-    /// Writes the arguments after the first `fixed` to memory and returns its address (null without any).
-    fn lay_out(&mut self, v: Value<'m>, fixed: u32) -> Result<Slot, Unsupported> {
-        let (mut laid, mut size, mut area_align) = (Vec::new(), 0u64, 16u32);
-        for i in fixed..v.args() {
-            let value = v.operand(i);
-            let by_value = v.call_attribute(i + 1, self.cx.attributes.by_value).map(|a| a.ty());
-            let ty = by_value.unwrap_or(value.ty());
-            let own = match by_value {
-                Some(_) => v.call_attribute(i + 1, self.cx.attributes.align).map_or(8, |a| a.number() as u32),
-                None => self.cx.llvm.alignment(ty),
-            };
-            let align = own.max(8);
-            area_align = area_align.max(align);
-            let offset = size.next_multiple_of(u64::from(align));
-            size = offset + self.cx.llvm.alloc_size(ty).next_multiple_of(8);
-            laid.push(Laid { value, offset, by_value: by_value.map(|ty| self.cx.llvm.alloc_size(ty)) });
-        }
-        if size == 0 {
-            return Ok(self.word(0));
-        }
-        let area = self.b.alloca(size, area_align, "variable arguments");
-        let area = self.b.value(Op::Alloca, 64, area, NONE, NONE);
-        for Laid { value, offset, by_value } in laid {
-            let at = self.offset(area, offset);
-            if let Some(bytes) = by_value {
-                let (from, bytes) = (self.scalar(value)?, self.word(bytes));
-                self.b.emit(Op::MemCopy, 0, NONE, at, from, bytes);
-            } else {
-                let (shape, val) = (self.cx.types.shape(value.ty())?, self.value(value)?);
-                self.store(&shape, &val, at);
-            }
-        }
-        Ok(area)
-    }
-    /// Fills a `va_list`.
-    pub fn va_start(&mut self, list: Slot) {
-        let (used_up, null) = (self.word(REGISTERS_USED_UP), self.word(0));
-        let arguments = self.variable_arguments.unwrap_or(null);
-        for (offset, word) in [(0, used_up), (OVERFLOW_AREA, arguments), (REGISTER_AREA, null)] {
-            let at = self.offset(list, offset);
-            self.b.store(64, at, word, 0);
-        }
-    }
-    /// LLVM's own `va_arg`, which clang does not use on x86-64: the memory path of the ABI.
-    pub fn va_arg(&mut self, v: Value<'m>) -> Lowered {
-        let list = self.scalar(v.operand(0))?;
-        let place = self.offset(list, OVERFLOW_AREA);
-        let mut at = self.b.load(64, place, 0);
-        let align = u64::from(self.cx.llvm.alignment(v.ty()));
-        if align > 8 {
-            at = self.offset(at, align - 1);
-            let mask = self.word(!(align - 1));
-            at = self.b.binary(Op::And, 64, at, mask);
-        }
-        let value = self.load(v.ty(), at)?;
-        let next = self.offset(at, self.cx.llvm.alloc_size(v.ty()).next_multiple_of(8));
-        self.b.store(64, place, next, 0);
-        Ok(Some(value))
     }
 }

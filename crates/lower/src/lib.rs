@@ -23,6 +23,7 @@ mod symbols;
 mod types;
 mod unwind;
 mod value;
+mod variadic;
 mod vector;
 
 use wryneck_ir::build::{BuildError, ModuleBuilder};

@@ -1,4 +1,4 @@
-//! The C library that test programs need: formatted output from variable arguments as lowering lays them out, and some
+//! The C library that test programs need: formatted output from a `va_list`, and some
 //! of libm.
 
 use wryneck_ir::interp::{Answer, ExternalCall, Externals, Fault, Libc, Memory};
@@ -49,8 +49,7 @@ impl Externals for World {
                 bits(call.args[0])
             }
             "vsnprintf" => {
-                let area = word(call.memory, call.args[3] + 8)?;
-                let mut text = format(call.memory, call.args[2], area)?;
+                let mut text = format(call.memory, call.args[2], call.args[3])?;
                 let len = text.len();
                 text.truncate((call.args[1] as usize).saturating_sub(1));
                 text.push(0);
@@ -95,9 +94,23 @@ fn string(memory: &mut Memory, at: u64) -> Result<Vec<u8>, Fault> {
     }
 }
 
-/// `printf` of `%d %u %x %c %s` with `l`, `ll`, `h`, `hh`, zero padding and widths, from 8-byte words at `area`.
-fn format(memory: &mut Memory, format: u64, area: u64) -> Result<Vec<u8>, Fault> {
-    let (text, mut area, mut out) = (string(memory, format)?, area, Vec::new());
+/// The next word of the `va_list` at `list`.
+fn argument(memory: &mut Memory, list: u64) -> Result<u64, Fault> {
+    let offset = word(memory, list)?;
+    let (words, of) = (offset & 0xffff_ffff, |n: u64| list + 8 * n);
+    if words < 48 {
+        memory.write(list, &(offset + 8).to_le_bytes())?;
+        let area = word(memory, of(2))?;
+        return word(memory, area + words);
+    }
+    let area = word(memory, of(1))?;
+    memory.write(of(1), &(area + 8).to_le_bytes())?;
+    word(memory, area)
+}
+
+/// `printf` of `%d %u %x %c %s` with `l`, `ll`, `h`, `hh`, zero padding and widths, from the words of a `va_list`.
+fn format(memory: &mut Memory, format: u64, list: u64) -> Result<Vec<u8>, Fault> {
+    let (text, mut out) = (string(memory, format)?, Vec::new());
     let mut chars = text.iter().copied();
     while let Some(c) = chars.next() {
         if c != b'%' {
@@ -118,8 +131,7 @@ fn format(memory: &mut Memory, format: u64, area: u64) -> Result<Vec<u8>, Fault>
             out.push(b'%');
             continue;
         }
-        let raw = word(memory, area)?;
-        area += 8;
+        let raw = argument(memory, list)?;
         let n = if bits == 32 { raw & 0xffff_ffff } else { raw };
         let signed = if bits == 32 { i64::from(n as i32) } else { n as i64 };
         let digits = match conversion {

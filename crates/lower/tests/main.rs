@@ -11,3 +11,4 @@ mod libc;
 mod native;
 mod programs;
 mod shape;
+mod variadic;

@@ -35,7 +35,7 @@ pub enum Passed {
 pub enum More {
     #[default]
     Nothing,
-    /// A few more words, in registers: passed as the address of these words, as variadic functions of the IR expect.
+    /// A few more words, in registers: passed as the address of a `va_list`, as variadic functions of the IR expect.
     Words,
     /// Variable arguments: passed as the address of a `va_list`, which is one more parameter.
     List,
@@ -231,10 +231,8 @@ impl Recognised {
             p.store(64, at, value, 0);
         }
         let behind = cpu.call.arguments.len();
-        if self.more == More::Words {
-            return address(cpu, registers, p, saved(words)).map(Some);
-        }
-        for (n, name) in cpu.call.floats.iter().enumerate().skip(floats) {
+        let are_saved = if self.more == More::List { cpu.call.floats.len() } else { 0 };
+        for (n, name) in cpu.call.floats.iter().enumerate().take(are_saved).skip(floats) {
             let (value, at) = (p.register(registers.named(name)?.param), address(cpu, registers, p, saved(behind + 2 * n))?);
             p.store(128, at, value, 0);
         }

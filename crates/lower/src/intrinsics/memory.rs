@@ -4,10 +4,10 @@ use wryneck_ir::build::{CallDef, Callee, Slot};
 use wryneck_ir::{NONE, Op};
 
 use crate::body::Body;
-use crate::call::VA_LIST_SIZE;
 use crate::error::Unsupported;
 use crate::ffi::{Opcode, Value};
 use crate::inst::Lowered;
+use crate::variadic::VA_LIST_SIZE;
 
 pub fn copy<'m>(s: &mut Body<'_, 'm>, v: Value<'m>) -> Lowered {
     block(s, v, Op::MemCopy)

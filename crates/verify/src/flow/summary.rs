@@ -45,7 +45,7 @@
 //!   kernel's state);
 //! - `everything`.
 //!
-//! A variadic function's last argument is the address of its variable arguments.
+//! A variadic function's last argument is the address of a `va_list` of its variable arguments.
 //!
 //! A write of `output` or `written` is also a write of `input`, `error`, `errno` and `contents`, unless it goes to standard output or error.
 //!
