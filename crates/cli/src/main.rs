@@ -38,8 +38,8 @@ use std::ffi::OsString;
 use anyhow::Result;
 
 use wryneck_session::{
-    allocator, beneath, budget, build, cache, carried, child, compile, data, export, folder, host, kept, known, machine, names, objects,
-    options, program, results, rules, rust, scratch, seal, several, signal, source, sym_file, symbolic, target, usage,
+    allocator, beneath, budget, build, cache, carried, child, compile, data, disk, export, folder, host, kept, known, machine, names,
+    objects, options, program, results, rules, rust, scratch, seal, several, signal, source, sym_file, symbolic, target, usage,
 };
 
 use crate::problem::problem;

@@ -14,7 +14,7 @@ use std::time::{Duration, Instant};
 
 use crate::budget::{self, Budget, Cause};
 use crate::problem::{self, problem};
-use crate::{allocator, child, scratch};
+use crate::{allocator, child, disk, scratch};
 
 pub use crate::usage::{look, memory, memory_is_over, work, works_on};
 
@@ -92,7 +92,8 @@ fn cut(cause: Cause) -> ! {
     let last = if cause == Cause::Memory { LAST_OF_MEMORY } else { LAST };
     thread::spawn(move || {
         let start = Instant::now();
-        while start.elapsed() < last {
+        let waited = disk::waited();
+        while start.elapsed() < last + (disk::waited() - waited) {
             thread::sleep(PAUSE.1);
         }
         // Standard error may be locked, and may not be read.

@@ -1,7 +1,8 @@
 //! The limits of this process: its time and memory, set once where a command begins, and how much of them is left.
 //!
 //! Process-wide, as signals are: tools that run as children deep inside other work must keep to the same limits. A run that meets a limit of time or
-//! an interrupt may go on for [`AFTER`] to tell what it found; whatever still runs then is ended by the watchdog (`watchdog.rs`).
+//! an interrupt may go on for [`AFTER`] to tell what it found; whatever still runs then is ended by the watchdog (`watchdog.rs`). The time that it waits
+//! for the disk meanwhile does not count ([`crate::disk`]).
 
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -10,7 +11,7 @@ use std::time::{Duration, Instant};
 use wryneck_report::units;
 use wryneck_solver::Stop;
 
-use crate::signal;
+use crate::{disk, signal};
 
 /// What a run may use.
 #[derive(Clone, Copy, Debug)]
@@ -40,6 +41,12 @@ pub fn get() -> Option<&'static Budget> {
 /// When the time of the run is over.
 pub fn deadline() -> Option<Instant> {
     get().and_then(|b| b.began.checked_add(b.time?))
+}
+
+/// How long ago the run's time was over or it was interrupted, whichever was first.
+pub fn over_by() -> Duration {
+    let late = deadline().map(|deadline| Instant::now().saturating_duration_since(deadline));
+    late.max(signal::interrupted_for()).unwrap_or_default()
 }
 
 /// Whether the run has ended its main work and tells what it found.
@@ -102,8 +109,9 @@ pub fn over_for_good() -> Option<Cause> {
     over_since(AFTER)
 }
 
-/// The same, with so much time.
+/// The same, with so much time. From [`AFTER`] on the run may wait for the disk, too.
 pub fn over_since(grace: Duration) -> Option<Cause> {
+    let grace = if grace < AFTER { grace } else { grace + disk::waited() };
     if signal::interrupted_for().is_some_and(|time| time >= grace) {
         return Some(Cause::Interrupted);
     }

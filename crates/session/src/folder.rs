@@ -7,7 +7,7 @@ use std::fs::File;
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
-use std::sync::mpsc::{RecvTimeoutError, SyncSender, sync_channel};
+use std::sync::mpsc::{RecvTimeoutError, SyncSender, TrySendError, sync_channel};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
@@ -21,7 +21,7 @@ use crate::host::HostRead;
 use crate::left::Changes;
 use crate::problem::problem;
 use crate::scratch;
-use crate::{allocator, budget};
+use crate::{allocator, budget, disk};
 
 mod database;
 mod earlier;
@@ -249,17 +249,19 @@ impl Folder {
         self.wait(&wait, "writing `run.db`");
     }
 
-    /// Waits for an answer as long as the run may go on. A writer that failed answers by hanging up.
+    /// Waits for an answer as long as the run may go on, and may wait for the disk. A writer that failed answers by hanging up.
     fn wait(&self, answer: &std::sync::mpsc::Receiver<()>, what: &str) {
         const LOOK: Duration = Duration::from_millis(20);
         /// What a writer gets in any case.
         const LEAST: Duration = Duration::from_millis(400);
         let start = Instant::now();
-        while answer.recv_timeout(LOOK) == Err(RecvTimeoutError::Timeout) {
-            if let Some(cause) = budget::over_for_good().filter(|_| start.elapsed() > LEAST) {
-                return self.state.fail(format!("{what} was not awaited: {}", cause.shown()));
+        disk::wait(|| {
+            while answer.recv_timeout(LOOK) == Err(RecvTimeoutError::Timeout) {
+                if let Some(cause) = budget::over_for_good().filter(|_| start.elapsed() > LEAST) {
+                    return self.state.fail(format!("{what} was not awaited: {}", cause.shown()));
+                }
             }
-        }
+        });
     }
 
     fn send(&self, message: Message) {
@@ -276,7 +278,11 @@ impl Folder {
 
     fn enqueue(&self, message: Message) {
         // A writer that failed has hung up; `finish` tells why.
-        allocator::undisturbed(|| _ = self.queue.send(message));
+        allocator::undisturbed(|| {
+            if let Err(TrySendError::Full(message)) = self.queue.try_send(message) {
+                disk::wait(|| _ = self.queue.send(message));
+            }
+        });
     }
 }
 

@@ -32,6 +32,7 @@ pub mod concrete;
 pub mod coverage;
 pub mod data;
 pub mod decided;
+pub mod disk;
 pub mod export;
 pub mod facts;
 pub mod folder;
