@@ -50,7 +50,7 @@ fn program(random: &mut Random) -> String {
     let mut c = HEAD.to_owned();
     let mut cases = String::new();
     for (letter, ty, _, added) in TYPES {
-        write!(cases, "case '{letter}': {{ {ty} a = va_arg(ap, {ty}); s += {added}; break; }}\n").expect("to memory");
+        writeln!(cases, "case '{letter}': {{ {ty} a = va_arg(ap, {ty}); s += {added}; break; }}").expect("to memory");
     }
     for (n, (parameters, _)) in FUNCTIONS.iter().enumerate() {
         // By value, and by a list that is handed on.
@@ -72,7 +72,7 @@ __attribute__((noinline)) static long f{n}({parameters}, ...) {{\n  va_list ap, 
             kinds.push(letter);
             write!(values, ", {}", value.replace('$', &random.below(1000).to_string())).expect("to memory");
         }
-        write!(c, "  printf(\"%ld\\n\", f{n}({}\"{kinds}\"{values}));\n", FUNCTIONS[n].1).expect("to memory");
+        writeln!(c, "  printf(\"%ld\\n\", f{n}({}\"{kinds}\"{values}));", FUNCTIONS[n].1).expect("to memory");
     }
     c.push_str("  return 0;\n}\n");
     c
