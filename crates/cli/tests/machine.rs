@@ -635,11 +635,37 @@ fn results_of_calls_are_input() {
         assert_eq!(run["every_path"], true, "{run}");
     }
     let refused = |name: &str| text(&place.wryneck(&["run", "inputs", "--sym-calls", name]).stderr);
-    for (name, why) in [("nothing", "nothing"), ("pointer", "a pointer"), ("nowhere", "no function"), ("getenv", "variables")] {
+    for (name, why) in [("nothing", "nothing"), ("pointer", "a pointer"), ("nowhere", "no function")] {
         assert!(refused(name).contains(why), "{name}: {}", refused(name));
     }
     place.compiled("inputs", &["-O0", "-static"]);
     assert!(refused("sensor").contains("debug information"), "{}", refused("sensor"));
+}
+
+/// Of musl's and of glibc's programs, whose start asks for variables of its own.
+#[test]
+fn variables_that_a_program_asks_for_are_input() {
+    let place = Place::new();
+    for flags in [&["-O0", "-g", "-static"][..], &["-O2", "-static-pie", "-fPIE"], &["-O1"]] {
+        place.compiled("environment", flags);
+        are_those_of_variables(&place, &format!("{flags:?}"));
+    }
+    let source = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/machine/environment.c");
+    let mut gcc = Command::new("gcc");
+    let done = gcc.current_dir(place.0.path()).args(["-O1", "-static", "-o", "environment"]).arg(source).status();
+    assert!(done.expect("gcc is installed").success());
+    are_those_of_variables(&place, "glibc");
+}
+
+fn are_those_of_variables(place: &Place, shown: &str) {
+    let run = place.explored(&["environment", "--sym-calls", "getenv:3"]);
+    let statuses: Vec<String> = ends(&run).into_iter().map(|(what, _)| what).collect();
+    assert_eq!(statuses, ["exit 1", "exit 2", "exit 3", "exit 5"], "{shown}: {run}");
+    assert_eq!(run["every_path"], true, "{shown}: {run}");
+    let replayed = place.wryneck(&["replay", "out"]);
+    assert!(replayed.status.success(), "{shown}: {}", text(&replayed.stdout));
+    let taken = place.explored(&["environment", "--sym-calls", "getenv:3", "A"]);
+    assert_eq!(taken["every_path"], false, "`unsetenv` is no input: {taken}");
 }
 
 #[test]

@@ -130,6 +130,8 @@ pub struct Process {
     pub stack_end: u64,
     /// Rows of the auxiliary vector that say where the program is.
     pub auxiliary: Vec<(u64, u64)>,
+    /// Address of the pointer to its variables, `__environ`, if its symbols tell.
+    pub variables: Option<u64>,
 }
 
 /// What a program is given.
@@ -140,6 +142,8 @@ pub struct ProgramInput {
     pub preamble: Option<String>,
     /// An executable of machine code, which begins as under the kernel; what would call its `main` calls the entry.
     pub process: Option<Process>,
+    /// Absolute path of an executable of machine code, without symbolic links.
+    pub file: Vec<u8>,
     /// The program's name, `argv[0]`.
     pub name: Vec<u8>,
     /// The arguments after the name.
@@ -209,6 +213,7 @@ impl Default for ProgramInput {
             entry: Entry::Main,
             preamble: None,
             process: None,
+            file: Vec::new(),
             name: b"program".to_vec(),
             args: Vec::new(),
             env: Vec::new(),

@@ -77,11 +77,17 @@ pub(crate) fn is_own_call(cx: &Cx<'_>) -> Reply {
 }
 
 /// Functions that take variables away, which `getenv` would have to know: they are watched where variables are input.
-const FORGETTERS: [&str; 2] = ["clearenv", "unsetenv"];
+pub const FORGETTERS: [&str; 2] = ["clearenv", "unsetenv"];
+
+/// Whether the call comes from inside of a library. Machine code has asked [`OWN_CALL`] before.
+fn is_librarys(cx: &Cx<'_>) -> bool {
+    let at = cx.pos();
+    !cx.core.image.is_machine_code(at.func) && places::in_library(&cx.core.image, at)
+}
 
 /// A call of one of [`FORGETTERS`].
 pub(crate) fn forget(cx: &Cx<'_>) -> Result<Reply, Stop> {
-    match places::in_library(&cx.core.image, cx.pos()) {
+    match is_librarys(cx) {
         true => Ok(Reply::Decline),
         false => Err(PathEnd::Unsupported("the program takes variables away that `--sym-calls getenv` gives it".into()).into()),
     }
@@ -103,9 +109,7 @@ pub(crate) fn position(all: &[SymCall], name: &str) -> Option<usize> {
 
 /// Gives the result of a call.
 pub(crate) fn call(linux: &Linux, of: &SymCall, call: &Call<'_>, cx: &mut Cx<'_>) -> Result<Reply, Stop> {
-    // Machine code has asked [`OWN_CALL`].
-    let at = cx.pos();
-    if !cx.core.image.is_machine_code(at.func) && places::in_library(&cx.core.image, at) {
+    if is_librarys(cx) {
         return Ok(Reply::Decline);
     }
     let Some((_, gives, sig, _)) = row(&of.name) else {
@@ -175,33 +179,62 @@ fn writable(cx: &mut Cx<'_>, pointer: Value, size: u64) -> Result<u64, Stop> {
     }
 }
 
-/// Whether the program has set a variable itself. What cannot be told is left to the C library.
-fn has_own(cx: &mut Cx<'_>, name: &[u8]) -> Result<bool, Stop> {
-    let Some(target) = cx.core.image.program.lookup("__environ") else { return Ok(false) };
-    let pointer = Value::Bits(cx.core.image.target_address(target));
-    let at = memory::load(cx, pointer, 64)?;
-    let Some(mut at) = cx.core.pool.as_u64(at) else { return Ok(true) };
+/// What the program's variables say of a name.
+enum Own {
+    Unset,
+    /// Its value is at this address.
+    At(u64),
+    /// That cannot be told.
+    Unknown,
+}
+
+/// Looks for a variable among those that the program was given and has set.
+fn own(linux: &Linux, cx: &mut Cx<'_>, name: &[u8]) -> Result<Own, Stop> {
+    let of_bitcode = || cx.core.image.program.lookup("__environ").map(|target| cx.core.image.target_address(target));
+    let Some(pointer) = linux.input.process.as_ref().map_or_else(of_bitcode, |process| process.variables) else { return Ok(Own::Unset) };
+    let known = |cx: &mut Cx<'_>, at: u64, width: u32| {
+        let value = memory::load(cx, Value::Bits(at), width)?;
+        Ok::<_, Stop>(cx.core.pool.as_u64(value))
+    };
+    let Some(mut at) = known(cx, pointer, 64)? else { return Ok(Own::Unknown) };
     while at != 0 {
-        let entry = memory::load(cx, Value::Bits(at), 64)?;
-        let Some(entry) = cx.core.pool.as_u64(entry) else { return Ok(true) };
+        let Some(entry) = known(cx, at, 64)? else { return Ok(Own::Unknown) };
         if entry == 0 {
             break;
         }
-        let text = heap_calls::concrete_string(cx, Value::Bits(entry))?;
-        if text.is_none_or(|text| text.strip_prefix(name).is_some_and(|rest| rest.first() == Some(&b'='))) {
-            return Ok(true);
+        let mut matched = 0;
+        for byte in name.iter().chain(b"=") {
+            match known(cx, entry + matched, 8)? {
+                None => return Ok(Own::Unknown),
+                Some(there) if there == u64::from(*byte) => matched += 1,
+                Some(_) => break,
+            }
+        }
+        if matched > name.len() as u64 {
+            return Ok(Own::At(entry + matched));
         }
         at += 8;
     }
-    Ok(false)
+    Ok(Own::Unset)
 }
 
 /// A variable that the program asks for.
 fn variable(linux: &Linux, size: u32, args: &Args<'_>, cx: &mut Cx<'_>) -> Result<Reply, Stop> {
-    let Ok(Some(name)) = heap_calls::concrete_string(cx, args.value(0)) else { return Ok(Reply::Decline) };
-    let is_given = linux.input.env.iter().any(|(given, _)| *given == name);
-    if is_given || name.is_empty() || name.contains(&b'=') || has_own(cx, &name)? {
-        return Ok(Reply::Decline);
+    // Of machine code this runs in place of the C library's function, to which bitcode leaves what cannot be told.
+    let is_bitcode = linux.input.process.is_none();
+    let untold = || match is_bitcode {
+        true => Ok(Reply::Decline),
+        false => Err(PathEnd::Unsupported("`getenv` of a symbolic name, or among variables with symbolic names".into()).into()),
+    };
+    let Ok(Some(name)) = heap_calls::concrete_string(cx, args.value(0)) else { return untold() };
+    if name.is_empty() || name.contains(&b'=') {
+        return Ok(Reply::Value(Value::Bits(0)));
+    }
+    match own(linux, cx, &name)? {
+        Own::Unset => {}
+        Own::At(_) if is_bitcode => return Ok(Reply::Decline),
+        Own::At(value) => return Ok(Reply::Value(Value::Bits(value))),
+        Own::Unknown => return untold(),
     }
     let name = String::from_utf8_lossy(&name).into_owned();
     let what = format!("the variable `{name}`");

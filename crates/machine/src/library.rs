@@ -42,6 +42,9 @@ const STARTS: [&str; 11] = [
     "frame_dummy", "libc_start_main_stage2", "register_tm_clones",
 ];
 
+/// Beginnings of names that glibc gives its own functions.
+const OF_GLIBC: [&str; 5] = ["_IO_", "__gconv_", "__libc_", "_dl_", "_nl_"];
+
 impl<'a> Library<'a> {
     /// Adds a function, defined in a source file.
     pub fn add(&mut self, function: &'a str, file: &'a str) {
@@ -105,7 +108,9 @@ impl<'a> Library<'a> {
             .map(|n| {
                 let ((before, behind), local) = (beside(&named, n), elf.symbols[code[n]].local);
                 let begins = STARTS.contains(&elf.symbols[code[n]].name.as_str());
-                begins || if named[n] { !local || before || behind } else { before && behind && self.positions(elf, code[n]).is_empty() }
+                begins
+                    || linked && self.is_glibcs(elf, code[n])
+                    || if named[n] { !local || before || behind } else { before && behind && self.positions(elf, code[n]).is_empty() }
             })
             .collect();
         for (i, of_library) in code.into_iter().zip(of_library) {
@@ -131,6 +136,11 @@ impl<'a> Library<'a> {
         let (files, own) = (self.files.get(name), self.own.contains(name));
         let is_in = |file: &str| own && file.strip_suffix(".c") == Some(name) || files.into_iter().flatten().any(|f| base_name(f) == file);
         (own || files.is_some()) && self.positions(elf, symbol).iter().all(|file| is_in(file))
+    }
+
+    /// Whether a function without debug information has a name of glibc's. It says nothing of those beside it.
+    fn is_glibcs(&self, elf: &Elf, symbol: usize) -> bool {
+        OF_GLIBC.iter().any(|prefix| elf.symbols[symbol].name.starts_with(prefix)) && self.positions(elf, symbol).is_empty()
     }
 
     /// The source file of a function, if it is known.

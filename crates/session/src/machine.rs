@@ -98,6 +98,7 @@ pub fn load(plan: &Plan, content: &[u8], watched: &[String], input: &mut Program
         known.retain(|k| k.name != "main");
         known.push(Known { callee: start::CALL.into(), params, intrinsic: true, ..Known::of_words("main", [], 32) });
     }
+    let variables = sym_calls::variables(&elf);
     let (source, module) =
         MachineProgram::with(elf, &known, &watched, Some(load::SHADOWED)).with_context(|| format!("`{shown}` cannot be lifted"))?;
     let source = if plan.variables { source.with_variables() } else { source };
@@ -114,6 +115,7 @@ pub fn load(plan: &Plan, content: &[u8], watched: &[String], input: &mut Program
             threads,
             stack_end: load::STACK + load::STACK_SIZE,
             auxiliary,
+            variables,
         });
     }
     Ok(Executable { source, module, library, notes, kept })

@@ -2,7 +2,7 @@
 
 use anyhow::Result;
 use wryneck_environ::SymCall;
-use wryneck_environ::sym_calls::{is_known, widths};
+use wryneck_environ::sym_calls::{FORGETTERS, is_known, widths};
 use wryneck_ir::{Module, Op, call_flags};
 use wryneck_machine::prototype::ParameterKind;
 use wryneck_machine::{Elf, Known, Passed};
@@ -97,7 +97,11 @@ pub fn of_machine_code(calls: &[SymCall], elf: &Elf, library: &dyn Fn(&str) -> K
     for SymCall { name, .. } in calls {
         let refused = |why: &str, help: &str| Err(refused(name, why, help));
         if name == "getenv" {
-            return refused("machine code keeps its variables itself", "give it variables: `--sym-env NAME:SIZE`");
+            if variables(elf).is_none() {
+                return refused("the executable has no symbol `__environ`", "give it variables: `--sym-env NAME:SIZE`");
+            }
+            let there = FORGETTERS.iter().filter(|name| elf.symbols.iter().any(|symbol| symbol.code && symbol.name == **name));
+            all.extend(there.map(|name| Known { is_input: true, ..Known::of_words(name, [], 32) }));
         }
         let mut found = elf.symbols.iter().filter(|symbol| symbol.code && symbol.name == *name).peekable();
         let Some(first) = found.peek() else {
@@ -115,6 +119,11 @@ pub fn of_machine_code(calls: &[SymCall], elf: &Elf, library: &dyn Fn(&str) -> K
         all.push(Known { params, result: Some(result), is_input: true, ..Known::of_words(name, [], 64) });
     }
     Ok(all)
+}
+
+/// Where an executable keeps the pointer to its variables.
+pub fn variables(elf: &Elf) -> Option<u64> {
+    elf.symbols.iter().find(|symbol| !symbol.code && symbol.name == "__environ").map(|symbol| symbol.address)
 }
 
 /// What a function of the program returns, by its debug information.

@@ -383,6 +383,7 @@ fn program_input(plan: &Plan) -> Result<ProgramInput> {
     let here = env::current_dir().context("the working directory cannot be found")?;
     let name = plan.target.file_stem().unwrap_or(plan.target.as_os_str()).as_bytes().to_vec();
     Ok(ProgramInput {
+        file: fs::canonicalize(&plan.target).unwrap_or_default().into_os_string().into_vec(),
         name,
         stdin,
         fail_calls: plan.fail_calls,

@@ -1,4 +1,4 @@
-//@ frontend: bitcode, machine code keeps its variables itself
+//@ frontend: bitcode, the replay library of the executable takes variables away
 //@ args: --sym-calls getenv:3,rand
 // What the program sets itself is no input, and the library's object with `rand` comes with `srand`.
 #include <stdlib.h>

@@ -1,4 +1,4 @@
-//@ frontend: bitcode, machine code keeps its variables itself
+//@ frontend: bitcode, the replay library of the executable takes variables away
 //@ args: --sym-calls getenv:6
 // A variable may be unset, and may be longer than its copy; it is the same each time.
 #include <stdlib.h>

@@ -162,6 +162,9 @@ impl Sys<'_, '_> {
                 if descriptor_named(given.name()).is_some() {
                     return Err(PathEnd::Unsupported("`readlink` of a descriptor".into()).into());
                 }
+                if let Some(file) = self.own_file(given.name()) {
+                    return self.put_target(path, size, &file);
+                }
                 (self.walk(&given, Follow::No)?.there()?.clone(), wrong)
             }
         };
@@ -169,6 +172,18 @@ impl Sys<'_, '_> {
             return Err(wrong.into());
         }
         let target = self.target_of(&place)?;
+        self.put_target(path, size, &target)
+    }
+
+    /// What a link of this name leads to, if it leads to an executable that runs. A replay runs the same file, and other programs are built for it.
+    fn own_file(&self, name: &[u8]) -> Option<Vec<u8>> {
+        let input = &self.linux.input;
+        let is_it = name == b"/proc/self/exe" && input.process.is_some() && !input.file.is_empty() && !self.notes();
+        is_it.then(|| input.file.clone())
+    }
+
+    /// Gives so many bytes of a link's target at most, to the buffer behind the argument that is the path.
+    fn put_target(&mut self, path: usize, size: i32, target: &[u8]) -> Done {
         let n = target.len().min(size as usize);
         let addr = self.block(self.args[path + 1], n as u64, true)?;
         self.put(addr, &target[..n])?;

@@ -219,6 +219,7 @@ system_calls! {
     269 "faccessat" stat::faccessat;
     270 "pselect6" poll::pselect6;
     271 "ppoll" poll::ppoll;
+    273 "set_robust_list" process::zero;
     280 "utimensat" file::utimensat;
     281 "epoll_pwait" epoll::epoll_pwait;
     284 "eventfd" eventfd::eventfd;
