@@ -31,6 +31,13 @@ impl Place {
         assert!(done.expect("musl-tools is installed").success(), "{name} {flags:?}");
     }
 
+    /// Builds a program of the host's, for glibc.
+    #[track_caller]
+    fn built_by_gcc(&self, source: &str, flags: &[&str]) {
+        let done = Command::new("gcc").current_dir(self.0.path()).arg("-w").args(flags).arg(source).status();
+        assert!(done.expect("gcc is installed").success(), "{source} {flags:?}");
+    }
+
     /// As [`Place::compiled`], by clang.
     #[track_caller]
     fn compiled_by_clang(&self, name: &str, flags: &[&str]) {
@@ -299,6 +306,11 @@ fn rules_watch_executables_as_they_watch_bitcode() {
             for prune in ["off", "wanted"] {
                 assert_eq!(told(&verified("./rules", level, prune)), bitcode, "{flags:?} {level} --prune {prune}");
             }
+        }
+        // Bound at once: a call in tail position that the loader has yet to bind is told of its caller.
+        place.built_by_gcc(source.to_str().expect("UTF-8"), &[level, "-g", "-Wl,-z,now", "-o", "rules"]);
+        for prune in ["off", "wanted"] {
+            assert_eq!(told(&verified("./rules", level, prune)), bitcode, "glibc {level} --prune {prune}");
         }
     }
 }
@@ -651,9 +663,7 @@ fn variables_that_a_program_asks_for_are_input() {
         are_those_of_variables(&place, &format!("{flags:?}"));
     }
     let source = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/machine/environment.c");
-    let mut gcc = Command::new("gcc");
-    let done = gcc.current_dir(place.0.path()).args(["-O1", "-static", "-o", "environment"]).arg(source).status();
-    assert!(done.expect("gcc is installed").success());
+    place.built_by_gcc(source.to_str().expect("a path in UTF-8"), &["-O1", "-static", "-o", "environment"]);
     are_those_of_variables(&place, "glibc");
 }
 
@@ -698,11 +708,63 @@ fn what_cannot_be_done_is_said() {
     for part in ["stand-ins", "variables"] {
         place.refused(&["run", "--off", part, "asks.c"], &[&format!("`--off {part}` is for machine code")]);
     }
-    let host = Command::new("gcc").current_dir(place.0.path()).args(["asks.c", "-o", "host"]).status().expect("gcc is installed");
-    assert!(host.success());
-    place.refused(&["run", "./host"], &["`./host` is linked dynamically, for the loader `/lib64/ld-linux-x86-64.so.2`", "help: "]);
+    place.built_by_gcc("asks.c", &["-Wl,--dynamic-linker=/lib/ld-other.so", "-o", "other"]);
+    place.refused(&["run", "./other"], &["`./other` is linked dynamically, for the loader `/lib/ld-other.so`", "help: "]);
     place.explored(&["./asks"]);
     place.refused(&["replay", "--gcov", "counts", "out"], &["machine code has no line counts"]);
+}
+
+/// Programs of the host's run by glibc's loader. Functions of its library, those among them that are chosen when a program begins, have models.
+#[test]
+fn dynamic_programs_of_glibc_end_as_natively() {
+    let place = Place::new();
+    fs::write(place.path("words.c"), WORDS).expect("there is room");
+    for flags in [&["-O0", "-g"][..], &["-O2"], &["-O2", "-no-pie"], &["-O2", "-Wl,-z,now"]] {
+        place.built_by_gcc("words.c", &[flags, &["-o", "words"]].concat());
+        let run = place.explored(&["words", "--sym-arg", "3", "--sym-calls", "rand"]);
+        let statuses: Vec<String> = ends(&run).into_iter().map(|(what, _)| what).collect();
+        let expected = ["exit 0", "exit 1", "exit 2", "exit 3", "fault double-free", "fault out-of-bounds-read"];
+        assert_eq!(statuses, expected, "{flags:?}: {run}");
+        assert_eq!(run["every_path"], true, "{flags:?}: {run}");
+    }
+}
+
+const WORDS: &str = r#"
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+int main(int argc, char **argv) {
+  char *copy = strdup(argv[1]);
+  if (strlen(copy) > 2) return 2;
+  if (!strcmp(copy, "ab")) printf("%s %d\n", copy, argc);
+  else if (memchr(copy, 'x', 2)) return 1;
+  if (copy[0] == 'r' && rand() == 77) return 3;
+  free(copy);
+  if (argv[1][0] == 'q' && !argv[1][1]) free(copy);
+  return 0;
+}
+"#;
+
+/// A library that the loader maps may be another one in the next run.
+#[test]
+fn code_of_libraries_is_that_of_the_run() {
+    let place = Place::new();
+    for (name, text) in [("main.c", "int f(int); int main(int argc, char **argv) { return f(argv[1][0]); }"), ("f.c", "")] {
+        fs::write(place.path(name), text).expect("there is room");
+    }
+    let musl = |flags: &[&str]| {
+        let done = Command::new("musl-gcc").current_dir(place.0.path()).args(["-O1", "-fPIC"]).args(flags).status();
+        assert!(done.expect("musl-tools is installed").success(), "{flags:?}");
+    };
+    for [one, other] in [["11", "22"], ["33", "44"], ["11", "22"]] {
+        fs::write(place.path("f.c"), format!("int f(int x) {{ return x == 97 ? {one} : {other}; }}")).expect("there is room");
+        musl(&["-shared", "f.c", "-o", "libf.so"]);
+        if !place.path("main").exists() {
+            musl(&["main.c", "-L.", "-lf", "-Wl,-rpath,.", "-o", "main"]);
+        }
+        let statuses: Vec<String> = ends(&place.explored(&["main", "--sym-arg", "1"])).into_iter().map(|(what, _)| what).collect();
+        assert_eq!(statuses, [format!("exit {one}"), format!("exit {other}")]);
+    }
 }
 
 /// Lowered code is kept in the cache: later runs are the same, whatever is in the file, and put it right.

@@ -43,8 +43,8 @@ pub const ASKS_TIME: u64 = 0x1_0000_0002;
 pub const PROCESSOR: &[(u64, [u64; 4])] = &[
     // Highest leaf; `GenuineIntel`.
     (0, [4, 0x756e_6547, 0x6c65_746e, 0x4965_6e69]),
-    // FPU, TSC, CMPXCHG8B, CMOV, FXSAVE, SSE, SSE2.
-    (1, [0x0000_0f00, 0, 0, 1 | 1 << 4 | 1 << 8 | 1 << 15 | 1 << 24 | 1 << 25 | 1 << 26]),
+    // FPU, TSC, CMPXCHG8B, CMOV, MMX, FXSAVE, SSE, SSE2.
+    (1, [0x0000_0f00, 0, 0, 1 | 1 << 4 | 1 << 8 | 1 << 15 | 1 << 23 | 1 << 24 | 1 << 25 | 1 << 26]),
     // No descriptors of caches.
     (2, [1, 0, 0, 0]),
     (0x8000_0000, [0x8000_0001, 0, 0, 0]),

@@ -69,6 +69,10 @@ pub struct Elf {
     pub base: u64,
     /// By address.
     pub symbols: Vec<Symbol>,
+    /// Functions that are chosen when the program begins: each stands at the address of what chooses it.
+    pub chosen: Vec<Symbol>,
+    /// Another program, which is there too, loads it and its libraries.
+    pub is_loaded: bool,
     /// Debug information, of each file that has some.
     pub dwarf: Vec<Dwarf>,
     /// What each thread's variables begin with; not those of libraries.
@@ -145,6 +149,7 @@ impl Elf {
         apart(&mut segments)?;
         fill_pages(&mut segments);
         let entry = elf.entry().wrapping_add(base);
+        let (symbols, chosen) = symbols(&elf, base)?;
         Ok(Elf {
             cpu,
             entry,
@@ -153,7 +158,9 @@ impl Elf {
             interpreter,
             is_program: is_program(&elf, file),
             base,
-            symbols: symbols(&elf, base)?,
+            symbols,
+            chosen,
+            is_loaded: false,
             dwarf: Dwarf::read(&elf, base).into_iter().collect(),
             thread_image,
             linked: Linked::default(),
@@ -163,10 +170,16 @@ impl Elf {
     /// Puts a library's file into the same memory.
     pub fn join(&mut self, other: Elf) -> Result<(), MachineError> {
         self.segments.extend(other.segments);
-        self.symbols.extend(other.symbols.into_iter().map(|s| Symbol { library: true, ..s }));
         self.dwarf.extend(other.dwarf);
-        self.symbols.sort();
+        self.is_loaded = true;
+        self.add_symbols(other.symbols);
         apart(&mut self.segments)
+    }
+
+    /// Adds the names of a library.
+    pub fn add_symbols(&mut self, symbols: Vec<Symbol>) {
+        self.symbols.extend(symbols.into_iter().map(|s| Symbol { library: true, ..s }));
+        self.symbols.sort();
     }
 
     /// The segment an address lies in.
@@ -386,9 +399,23 @@ fn fill_pages(segments: &mut Vec<Segment>) {
     segments.sort_by_key(|s| s.base);
 }
 
-/// The names of code and data, those of the dynamic table among them, by address.
-fn symbols(elf: &File<'_>, base: u64) -> Result<Vec<Symbol>, MachineError> {
-    let mut symbols = Vec::new();
+/// The symbols of a library's file that was put at this address, and those of functions that are chosen; none where it cannot be read.
+pub fn library_symbols(file: &[u8], base: u64) -> (Vec<Symbol>, Vec<Symbol>) {
+    File::parse(file).ok().and_then(|elf: File<'_>| symbols(&elf, base).ok()).unwrap_or_default()
+}
+
+/// Where a file is whose part at this offset in bytes was put at an address, if that part is one of its segments.
+pub fn base_of(file: &[u8], offset: u64, address: u64) -> Option<u64> {
+    let elf: File<'_> = File::parse(file).ok()?;
+    let endian = elf.endian();
+    let page = |n: u64| n & !(PAGE - 1);
+    let segment = elf.elf_program_headers().iter().find(|h| h.p_type(endian) == PT_LOAD && page(h.p_offset(endian)) == offset)?;
+    address.checked_sub(page(segment.p_vaddr(endian)))
+}
+
+/// The names of code and data, those of the dynamic table among them, by address, and those of functions that are chosen.
+fn symbols(elf: &File<'_>, base: u64) -> Result<(Vec<Symbol>, Vec<Symbol>), MachineError> {
+    let (mut symbols, mut choosers) = (Vec::new(), Vec::new());
     for s in elf.symbols().chain(elf.dynamic_symbols()).take(MAX_NAMES) {
         let code = match s.kind() {
             SymbolKind::Text => true,
@@ -399,13 +426,16 @@ fn symbols(elf: &File<'_>, base: u64) -> Result<Vec<Symbol>, MachineError> {
         };
         // The address of one that is chosen when the program begins is not the function's, but that of what chooses.
         let chosen = s.elf_symbol().st_type() == STT_GNU_IFUNC;
-        if s.is_undefined() || chosen {
+        if s.is_undefined() {
             continue;
         }
         let name = s.name().map_err(MachineError::Damaged)?.to_owned();
-        symbols.push(Symbol { address: s.address().wrapping_add(base), local: !s.is_global(), name, size: s.size(), code, library: false });
+        let to = if chosen { &mut choosers } else { &mut symbols };
+        to.push(Symbol { address: s.address().wrapping_add(base), local: !s.is_global(), name, size: s.size(), code, library: false });
     }
-    symbols.sort();
-    symbols.dedup();
-    Ok(symbols)
+    for all in [&mut symbols, &mut choosers] {
+        all.sort();
+        all.dedup();
+    }
+    Ok((symbols, choosers))
 }

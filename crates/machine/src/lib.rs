@@ -446,7 +446,7 @@ impl Lowering for MachineProgram {
         beyond.into_iter().filter(|address| self.block_of(*address).is_none() && self.check(*address).is_ok()).collect()
     }
 
-    fn map_code(&mut self, address: u64, bytes: Vec<u8>, name: &str) -> bool {
+    fn map_code(&mut self, address: u64, bytes: Vec<u8>, file: &[u8], offset: u64) -> bool {
         let segments = &mut self.elf.segments;
         let at = segments.partition_point(|s| s.base < address);
         if let Some(there) = segments.get(at).filter(|s| s.base == address && s.size == bytes.len() as u64) {
@@ -458,7 +458,15 @@ impl Lowering for MachineProgram {
         if over || segments.get(at).is_some_and(|s| s.base < end) {
             return false;
         }
-        segments.insert(at, elf::Segment { name: name.to_owned(), base: address, size, bytes, writable: false, executable: true });
+        let name = "a mapping of code".to_owned();
+        segments.insert(at, elf::Segment { name, base: address, size, bytes, writable: false, executable: true });
+        if let Some(base) = elf::base_of(file, offset, address) {
+            let (symbols, chosen) = elf::library_symbols(file, base);
+            self.recognition.add(&symbols, &chosen);
+            self.told.add(&symbols, &chosen);
+            self.elf.add_symbols(symbols);
+            self.ends = OnceCell::new();
+        }
         true
     }
 

@@ -233,7 +233,21 @@ pub fn objects(files: &[(String, Vec<u8>)], elsewhere: &dyn Fn(&str) -> Elsewher
     linker.find_constructors();
     let (segments, linked) = linker.finish();
     let (headers, thread_image) = (Headers::default(), ThreadImage::default());
-    Ok(Elf { cpu, entry: 0, segments, headers, interpreter: None, is_program: true, base: 0, symbols, dwarf, thread_image, linked })
+    Ok(Elf {
+        cpu,
+        entry: 0,
+        segments,
+        headers,
+        interpreter: None,
+        is_program: true,
+        base: 0,
+        symbols,
+        chosen: Vec::new(),
+        is_loaded: false,
+        dwarf,
+        thread_image,
+        linked,
+    })
 }
 
 /// The address that stands for a function elsewhere, among those that have one.

@@ -23,7 +23,8 @@ pub struct Process {
     pub elf: Elf,
     /// The rows of the auxiliary vector that say where the program is.
     pub auxiliary: Vec<(u64, u64)>,
-    /// The addresses of the file that loads it, if another one does.
+    /// The addresses of its own file, and of the one that loads it, if another one does.
+    pub program: Range<u64>,
     pub loader: Option<Range<u64>>,
 }
 
@@ -45,14 +46,14 @@ impl Process {
             return Err(MachineError::SharedLibrary.into());
         }
         let (entry, headers) = (elf.entry, elf.headers);
-        let (mut base, mut loader) = (0, None);
+        let (program, mut base, mut loader) = (addresses(&elf), 0, None);
         if let Some(path) = elf.interpreter.take() {
             let interpreter = Elf::parse_at(&read(&path)?, INTERPRETER_BASE)?;
             if interpreter.interpreter.is_some() {
                 return Err(MachineError::Interpreter(String::from_utf8_lossy(&path).into_owned()).into());
             }
             (base, elf.entry) = (interpreter.base, interpreter.entry);
-            loader = interpreter.segments.first().zip(interpreter.segments.last()).map(|(first, last)| first.base..last.base + last.size);
+            loader = Some(addresses(&interpreter)).filter(|range| !range.is_empty());
             elf.join(interpreter)?;
         }
         let auxiliary = vec![
@@ -63,6 +64,11 @@ impl Process {
             (AT_FLAGS, 0),
             (AT_ENTRY, entry),
         ];
-        Ok(Process { elf, auxiliary, loader })
+        Ok(Process { elf, auxiliary, program, loader })
     }
+}
+
+/// From a file's first segment to its last.
+fn addresses(elf: &Elf) -> Range<u64> {
+    elf.segments.first().zip(elf.segments.last()).map_or(0..0, |(first, last)| first.base..last.base + last.size)
 }

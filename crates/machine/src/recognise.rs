@@ -77,7 +77,7 @@ const SAVED: u64 = 256;
 const LIST: u64 = 64;
 
 /// A hooked function of the program.
-#[derive(Hash)]
+#[derive(Clone, Hash)]
 struct Recognised {
     model: SymbolId,
     params: Vec<Passed>,
@@ -85,12 +85,19 @@ struct Recognised {
     result: Option<Passed>,
     /// [`OWN_CALL`], where that is asked first.
     own: Option<SymbolId>,
+    /// Of what chooses a function when the program begins: the address by which that function is hooked.
+    gives: Option<u64>,
 }
+
+/// Bytes behind the beginning of what chooses a function, at which the function is hooked. No other function begins there.
+const CHOSEN: u64 = 1;
 
 /// The hooked functions of a program, by address.
 #[derive(Default)]
 pub struct Recognition {
     by_address: FxHashMap<u64, Recognised>,
+    /// By name: functions that a library may bring which the program's loader has yet to load.
+    coming: FxHashMap<String, Recognised>,
 }
 
 impl Recognition {
@@ -106,30 +113,41 @@ impl Recognition {
 
     fn among(elf: &Elf, known: &[Known], m: &mut ModuleBuilder, is_it: fn(&Symbol, &Known) -> bool) -> Recognition {
         let by_name: FxHashMap<&str, &Known> = known.iter().map(|k| (k.name.as_str(), k)).collect();
-        let mut by_address = FxHashMap::default();
+        let mut all = Recognition::default();
         for symbol in elf.symbols.iter().filter(|s| s.code) {
-            let Some(known) = by_name.get(symbol.name.as_str()) else { continue };
-            if !is_it(symbol, known) {
-                continue;
-            }
-            let model = m.symbol(&known.callee);
-            m.declare_function(model);
-            let own = known.is_input.then(|| m.symbol(OWN_CALL));
-            own.into_iter().for_each(|own| m.declare_function(own));
-            let Known { params, more, result, .. } = (*known).clone();
-            let recognised = Recognised { model, params, more, result, own };
-            match by_address.entry(symbol.address) {
+            let Some(known) = by_name.get(symbol.name.as_str()).filter(|known| is_it(symbol, known)) else { continue };
+            let recognised = Recognised::of(known, m);
+            match all.by_address.entry(symbol.address) {
                 // Another name of the same function.
                 Entry::Occupied(mut had) if known.is_input => _ = had.insert(recognised),
                 Entry::Occupied(_) => {}
                 Entry::Vacant(place) => _ = place.insert(recognised),
             }
         }
-        Recognition { by_address }
+        if elf.is_loaded {
+            all.coming = known.iter().map(|known| (known.name.clone(), Recognised::of(known, m))).collect();
+        }
+        all
+    }
+
+    /// Hooks the functions of a library that was put into memory. Those that are chosen are chosen by wryneck.
+    pub fn add(&mut self, symbols: &[Symbol], chosen: &[Symbol]) {
+        for symbol in symbols.iter().filter(|s| s.code && !s.local) {
+            if let Some(known) = self.coming.get(&symbol.name) {
+                self.by_address.entry(symbol.address).or_insert_with(|| known.clone());
+            }
+        }
+        for symbol in chosen.iter().filter(|s| !s.local) {
+            if let Some(known) = self.coming.get(&symbol.name) {
+                let at = symbol.address + CHOSEN;
+                self.by_address.entry(symbol.address).or_insert_with(|| Recognised { gives: Some(at), ..known.clone() });
+                self.by_address.entry(at).or_insert_with(|| known.clone());
+            }
+        }
     }
 
     pub fn is_empty(&self) -> bool {
-        self.by_address.is_empty()
+        self.by_address.is_empty() && self.coming.is_empty()
     }
 
     /// The hooked functions at these addresses, ascending, for comparison.
@@ -156,6 +174,11 @@ impl Recognition {
     pub fn call(&self, address: u64, flags: u32, s: &Surroundings<'_>, p: &mut Places<'_, '_, '_>) -> Result<(), MachineError> {
         let (cpu, registers) = (s.cpu, s.registers);
         let Some(function) = self.by_address.get(&address) else { return Ok(()) };
+        if let Some(chosen) = function.gives {
+            let (result, chosen) = (p.register(registers.named(cpu.call.result)?.param), p.constant(64, chosen));
+            p.copy(64, result, chosen);
+            return Ok(());
+        }
         let mut args = function.arguments(cpu, registers, p)?;
         let named = args.len() as u32;
         let variadic = function.variable(cpu, registers, p)?;
@@ -186,6 +209,17 @@ impl Recognition {
 }
 
 impl Recognised {
+    /// Declares what stands for the function.
+    fn of(known: &Known, m: &mut ModuleBuilder) -> Recognised {
+        let mut declared = |name: &str| {
+            let symbol = m.symbol(name);
+            m.declare_function(symbol);
+            symbol
+        };
+        let (model, own) = (declared(&known.callee), known.is_input.then(|| declared(OWN_CALL)));
+        Recognised { model, params: known.params.clone(), more: known.more, result: known.result, own, gives: None }
+    }
+
     /// How many of the registers of words and of floats the parameters take.
     fn taken(&self, cpu: &Cpu) -> (usize, usize) {
         let words = self.params.iter().filter(|param| matches!(param, Passed::Word(_))).count();

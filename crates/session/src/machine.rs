@@ -62,14 +62,19 @@ pub fn load(plan: &Plan, content: &[u8], watched: &[String], input: &mut Program
     let (library, notes): (Option<Module>, Option<Vec<String>>) = lowered.map(|lowered| (lowered.module, lowered.notes)).unzip();
     let mut notes = notes.unwrap_or_default();
     let loaded = match are_objects {
-        true => objects::link(plan, content, library.as_ref()).map(|elf| load::Process { elf, auxiliary: Vec::new(), loader: None }),
+        true => objects::link(plan, content, library.as_ref()).map(|elf| load::Process {
+            elf,
+            auxiliary: Vec::new(),
+            program: 0..0,
+            loader: None,
+        }),
         false => load::Process::load(content, &mut |path| {
             let loader = interpreter(plan, path)?;
             parts.push(cache::digest(&[&loader]));
             anyhow::Ok(loader)
         }),
     };
-    let load::Process { mut elf, auxiliary, loader } = loaded.map_err(|e| e.context(format!("`{shown}` cannot be loaded")))?;
+    let load::Process { mut elf, auxiliary, program, loader } = loaded.map_err(|e| e.context(format!("`{shown}` cannot be loaded")))?;
     names_of(library.as_ref(), Library::is_linked(&elf)).mark(&mut elf);
     if let Some((name, address)) = plan.entry.as_deref().and_then(|name| Some((name, names::address(name)?))) {
         let range = format!("`{shown}` has no code at {name}");
@@ -103,9 +108,11 @@ pub fn load(plan: &Plan, content: &[u8], watched: &[String], input: &mut Program
         MachineProgram::with(elf, &known, &watched, Some(load::SHADOWED)).with_context(|| format!("`{shown}` cannot be lifted"))?;
     let source = if plan.variables { source.with_variables() } else { source };
     let mut source = if plan.frames { source.with_frames() } else { source };
+    // Libraries that the loader maps may be others in the next run.
+    let of_program = if loader.is_some() { program } else { 0..u64::MAX };
     let alone = loader.filter(|range| source.stands_alone(range)).map(|range| kept::Part { range, content: parts.clone() });
     parts.push(cache::digest(&[content]));
-    let all = (!are_objects).then_some(kept::Part { range: 0..u64::MAX, content: parts });
+    let all = (!are_objects).then_some(kept::Part { range: of_program, content: parts });
     let kept = kept::load(&mut source, &alone.into_iter().chain(all).collect::<Vec<_>>());
     if !are_objects {
         input.process = Some(Process {
@@ -224,14 +231,17 @@ fn shape_of(name: &str, library: Option<&Module>) -> Known {
     of_body.or_else(|| model().map(|s| of_model(&s))).unwrap_or_else(|| Known::of_words(name, [64; 6], 64))
 }
 
+/// Beginnings of the names of loaders that are known to run: musl's and glibc's.
+const LOADERS: [&[u8]; 2] = [b"ld-linux-x86-64", b"ld-musl"];
+
 /// The bytes of the program that loads the target.
 fn interpreter(plan: &Plan, path: &[u8]) -> Result<Vec<u8>> {
     let path = Path::new(OsStr::from_bytes(path));
-    let is_musl = path.file_name().is_some_and(|name| name.as_bytes().starts_with(b"ld-musl"));
-    if !is_musl {
+    let is_known = |name: &OsStr| LOADERS.iter().any(|loader| name.as_bytes().starts_with(loader));
+    if !path.file_name().is_some_and(is_known) {
         return Err(problem(
             format!("`{}` is linked dynamically, for the loader `{}`", plan.target.display(), path.display()),
-            "machine code is run if it is linked statically or for musl (`musl-gcc`); or build it with its bitcode: `wryneck build -- make`",
+            "machine code is run if it is linked statically, or for glibc's or musl's loader; or build it with its bitcode: `wryneck build -- make`",
         ));
     }
     carried::read(path)

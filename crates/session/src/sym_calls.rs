@@ -104,16 +104,18 @@ pub fn of_machine_code(calls: &[SymCall], elf: &Elf, library: &dyn Fn(&str) -> K
             all.extend(there.map(|name| Known { is_input: true, ..Known::of_words(name, [], 32) }));
         }
         let mut found = elf.symbols.iter().filter(|symbol| symbol.code && symbol.name == *name).peekable();
-        let Some(first) = found.peek() else {
-            return refused("the executable has no function of this name", "`nm` lists its functions; a stripped executable has no names");
-        };
-        let (params, result) = match widths(name) {
-            Some((params, result)) => (params, Passed::Word(result as u16)),
-            None if first.library => match library(name).result {
+        let (params, result) = match (widths(name), found.peek()) {
+            // It may come with a library that is loaded later.
+            (Some((params, result)), first) if first.is_some() || elf.is_loaded => (params, Passed::Word(result as u16)),
+            (_, None) => {
+                let help = "`nm` lists its functions; a stripped executable has no names";
+                return refused("the executable has no function of this name", help);
+            }
+            (_, Some(first)) if first.library => match library(name).result {
                 Some(result) => (Vec::new(), result),
                 None => return refused("it returns nothing", NUMBERS),
             },
-            None => (Vec::new(), own_result(name, elf, first.address)?),
+            (_, Some(first)) => (Vec::new(), own_result(name, elf, first.address)?),
         };
         let params = params.into_iter().map(|width| Passed::Word(width as u16)).collect();
         all.push(Known { params, result: Some(result), is_input: true, ..Known::of_words(name, [], 64) });

@@ -154,7 +154,7 @@ pub fn mmap(s: &mut Sys<'_, '_>) -> Done {
             s.put_bytes(addr, &bytes)?;
         }
         if protection & (PROT_EXEC | PROT_WRITE) == PROT_EXEC {
-            code(s, addr, &bytes)?;
+            code(s, addr, &bytes, &mapping)?;
         }
         Rc::make_mut(&mut s.change().own.mappings).insert(addr, mapping);
     }
@@ -162,14 +162,15 @@ pub fn mmap(s: &mut Sys<'_, '_>) -> Done {
 }
 
 /// What is mapped from a file to be executed is code, as a shared library's is that the program loads.
-fn code(s: &mut Sys<'_, '_>, addr: u64, bytes: &[Byte]) -> Result<(), Halt> {
+fn code(s: &mut Sys<'_, '_>, addr: u64, bytes: &[Byte], of: &Mapping) -> Result<(), Halt> {
     let Some(source) = s.cx.core.code_source.clone() else { return Ok(()) };
     let concrete = |byte: &Byte| match byte {
         Byte::Concrete(byte) => Some(*byte),
         Byte::Symbolic(_) => None,
     };
-    let known: Option<Vec<u8>> = bytes.iter().map(concrete).collect();
-    let mapped = known.is_some_and(|bytes| source.borrow_mut().map_code(addr, bytes, "a mapping of code"));
+    let known = |bytes: &[Byte]| bytes.iter().map(concrete).collect::<Option<Vec<u8>>>();
+    let file = known(&s.world().node(of.node).content.read(0, u64::MAX)).unwrap_or_default();
+    let mapped = known(bytes).is_some_and(|bytes| source.borrow_mut().map_code(addr, bytes, &file, of.offset));
     match mapped {
         true => Ok(()),
         false => Err(PathEnd::Unsupported("a mapping of code that is symbolic, or where other code was".into()).into()),

@@ -15,8 +15,9 @@ pub trait Lowering {
     fn take_beyond(&mut self) -> Vec<u64> {
         Vec::new()
     }
-    /// The program maps bytes as code, which nobody can write. False: other code was there before, or the source has no room for more.
-    fn map_code(&mut self, _address: u64, _bytes: Vec<u8>, _name: &str) -> bool {
+    /// The program maps bytes as code, which nobody can write: those of a file from an offset on. False: other code was there before, or the source
+    /// has no room for more.
+    fn map_code(&mut self, _address: u64, _bytes: Vec<u8>, _file: &[u8], _offset: u64) -> bool {
         false
     }
     /// Where code may be: addresses and sizes in bytes, apart. None: not known.

@@ -16,6 +16,7 @@ mod files;
 mod foreign;
 mod goals;
 mod guard;
+mod host;
 mod hostile;
 mod kills;
 mod lift;
@@ -125,6 +126,8 @@ enum Gate {
     Same(same::Args),
     /// Signals: programs with handlers, timers and masks end for all inputs as natively
     Signals(one_byte::Args),
+    /// The host's own programs, as Debian ships them: each path's test ends as natively
+    Host(host::Args),
     /// gcc's C torture tests end as natively
     Torture(torture::Args),
     /// Processes: programs with children end for all inputs as natively
@@ -179,6 +182,7 @@ pub fn run(args: &Args) -> Result<()> {
         Gate::Resume(args) => resume::run(args),
         Gate::Same(args) => same::run(args),
         Gate::Signals(args) => one_byte::run("signals", 40, args),
+        Gate::Host(args) => host::run(args),
         Gate::Torture(args) => torture::run(args),
         Gate::Processes(args) => one_byte::run("processes", 30, args),
         Gate::Soak(args) => soak::run(args),

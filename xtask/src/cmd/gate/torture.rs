@@ -31,6 +31,9 @@ pub struct Args {
     /// Explore static executables of musl instead of bitcode
     #[arg(long)]
     executables: bool,
+    /// Explore dynamic executables of the host's C library instead of bitcode
+    #[arg(long, conflicts_with = "executables")]
+    host: bool,
 }
 
 const PACKAGE: &str = "gcc-12-source";
@@ -64,7 +67,7 @@ pub fn run(args: &Args) -> Result<()> {
     process::parallel(&programs, |program| {
         let scratch = dir.path().join(name(program));
         fs::create_dir_all(&scratch)?;
-        let end = compare(program, &scratch, args.executables)?;
+        let end = compare(program, &scratch, args)?;
         fs::remove_dir_all(&scratch)?;
         let mut counts = counts.lock().expect("no holder panics");
         match end {
@@ -76,7 +79,7 @@ pub fn run(args: &Args) -> Result<()> {
         Ok(())
     })?;
     let counts = counts.into_inner().expect("no holder panics");
-    let misses = misses(if args.executables { "executable" } else { "bitcode" })?;
+    let misses = misses(if args.executables || args.host { "executable" } else { "bitcode" })?;
     let mut wrong = 0;
     for (name, what) in &counts.differ {
         match misses.get(name) {
@@ -129,7 +132,7 @@ enum End {
     Other(String),
 }
 
-fn compare(program: &Path, scratch: &Path, executables: bool) -> Result<End> {
+fn compare(program: &Path, scratch: &Path, args: &Args) -> Result<End> {
     let native = scratch.join("native");
     let built = Command::new(CLANG).args(FLAGS).arg("-o").arg(&native).arg(program).arg("-lm").output()?;
     if !built.status.success() {
@@ -142,7 +145,9 @@ fn compare(program: &Path, scratch: &Path, executables: bool) -> Result<End> {
     let tool = super::wryneck();
     let mut tool = Command::new(fs::canonicalize(&tool).with_context(|| format!("`{}` is missing", Path::new(&tool).display()))?);
     tool.args(["run", "--json", "--no-replay", "--emit", "none", "--max-time", LIMITS[1], "--output"]).arg(scratch.join("out"));
-    if executables {
+    if args.host {
+        tool.arg(native);
+    } else if args.executables {
         let target = scratch.join("target");
         let built = Command::new("musl-gcc").args(FLAGS).args(["-static", "-o"]).arg(&target).arg(program).arg("-lm").output()?;
         if !built.status.success() {

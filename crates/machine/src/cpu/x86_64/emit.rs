@@ -174,7 +174,7 @@ impl Emit<'_, '_, '_, '_> {
             Rm::Memory(a) => self.load(&a, width),
         }
     }
-    fn load(&mut self, a: &Address, width: u32) -> Result<Slot, String> {
+    pub fn load(&mut self, a: &Address, width: u32) -> Result<Slot, String> {
         let (address, value) = (self.address(a)?, self.p.temp(width));
         self.p.load(width, value, address, self.it.reads(width));
         Ok(value)

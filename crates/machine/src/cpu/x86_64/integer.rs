@@ -5,6 +5,7 @@ use wryneck_ir::{NONE, Op};
 
 use super::emit::{Emit, RAX, RBX, RCX, RDI, RDX, RSI};
 use super::encoding::{Encoding, Mandatory, Map, Rm};
+use super::state;
 
 /// What an instruction does. Where it is [`Integer::Copy`] or [`Integer::Fill`], p-code follows for the cases they are not for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -26,6 +27,9 @@ pub enum Integer {
     /// Which registers the kernel saves.
     SavedState,
     LoadMxcsr,
+    /// The registers of the x87 and of SSE to memory, and back.
+    SaveState,
+    RestoreState,
     /// `rep movs` and `rep stos`.
     Copy,
     Fill,
@@ -43,6 +47,8 @@ const ROWS: &[(Map, u8, Option<usize>, Integer)] = &[
     (Map::Two, 0x0b, None, Integer::Trap("ud2")),
     (Map::Two, 0x31, None, Integer::TimeStamp),
     (Map::Two, 0xa2, None, Integer::Identify),
+    (Map::Two, 0xae, Some(0), Integer::SaveState),
+    (Map::Two, 0xae, Some(1), Integer::RestoreState),
     (Map::Two, 0xae, Some(2), Integer::LoadMxcsr),
 ];
 
@@ -67,7 +73,8 @@ pub fn meaning(e: &Encoding) -> Option<Integer> {
         _ => {}
     }
     let row = ROWS.iter().find(|r| r.0 == e.map && r.1 == e.opcode && r.2.is_none_or(|reg| reg == e.reg))?;
-    let register = row.3 == Integer::LoadMxcsr && matches!(e.rm, Rm::Register(_));
+    let of_memory = [Integer::LoadMxcsr, Integer::SaveState, Integer::RestoreState];
+    let register = of_memory.contains(&row.3) && matches!(e.rm, Rm::Register(_));
     (!register).then_some(row.3)
 }
 
@@ -116,7 +123,12 @@ pub fn emit(x: &mut Emit<'_, '_, '_, '_>, what: Integer, end: Option<BlockId>) -
             x.set_general(RAX, 32, x87_and_sse)?;
             x.set_general(RDX, 32, zero)
         }
-        Integer::LoadMxcsr => load_mxcsr(x),
+        Integer::LoadMxcsr => {
+            let value = x.read_general(32)?;
+            set_mxcsr(x, value)
+        }
+        Integer::SaveState => state::save(x),
+        Integer::RestoreState => state::restore(x),
         Integer::Copy | Integer::Fill => repeat(x, what == Integer::Copy, end.ok_or("a repeated instruction without an end")?),
         Integer::Trap(which) => {
             x.p.builder.trap(which);
@@ -228,8 +240,7 @@ fn identify(x: &mut Emit<'_, '_, '_, '_>) -> Result<(), String> {
 }
 
 /// Only rounding to nearest with all exceptions masked is what our floats do.
-fn load_mxcsr(x: &mut Emit<'_, '_, '_, '_>) -> Result<(), String> {
-    let value = x.read_general(32)?;
+pub fn set_mxcsr(x: &mut Emit<'_, '_, '_, '_>, value: Slot) -> Result<(), String> {
     let (reserved, zero) = (x.constant(32, 0xffff_0000), x.constant(32, 0));
     let wrong = x.op(Op::And, 32, value, reserved);
     let wrong = x.op(Op::Ne, 32, wrong, zero);

@@ -8,6 +8,7 @@ mod emit;
 mod encoding;
 pub mod form;
 mod integer;
+mod state;
 mod vector;
 mod x87;
 
