@@ -37,6 +37,11 @@ const BEGUN: &str = "the run was stopped before it had begun";
 /// The fact with the folder of the run that a run goes on with.
 pub const BEFORE: &str = "resumed";
 
+/// Whether a summary, as JSON, says so.
+fn has_reached_its_goal(summary: &str) -> bool {
+    serde_json::from_str::<serde_json::Value>(summary).is_ok_and(|summary| !summary["goal"]["reached"].is_null())
+}
+
 /// The run to go on with.
 pub struct Resume {
     folder: PathBuf,
@@ -96,6 +101,12 @@ impl Resume {
             return Resume::read(command, Path::new(before));
         }
         Explored::of(folder, &[])?;
+        if facts.get("summary").is_some_and(has_reached_its_goal) {
+            return Err(problem(
+                format!("the run in `{shown}` has reached its goal"),
+                format!("`wryneck show {shown}` shows it; to find more, {AGAIN}"),
+            ));
+        }
         if facts.get("status") == Some("complete") {
             return Err(problem(format!("the run in `{shown}` is complete: nothing is left"), format!("`wryneck show {shown}` shows it")));
         }
@@ -137,6 +148,7 @@ impl Resume {
         }
         if !args.plan.seeds.is_empty() && self.earlier.so_far.is_some() {
             args.plan.seeds.clear();
+            args.plan.had_seeds = true;
             (args.plan.follow, args.plan.give_way) = (false, false);
             notes.push("inputs given by `--seed` whose paths had not ended when the run was stopped come in no special order".into());
         }

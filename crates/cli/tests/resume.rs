@@ -223,3 +223,34 @@ fn what_cannot_be_continued_is_refused_by_name() {
     fs::write(dir.join("p.c"), MANY.replace("n == 3", "n == 4")).expect("there is room");
     refused(&["run", "--resume", "cut"], "has changed since");
 }
+
+/// With a seed, strings are compared as one value: the run that goes on makes the same decisions, though the seed has had its turn.
+#[test]
+fn a_run_with_a_seed_goes_on() {
+    let scratch = tempfile::tempdir().expect("there is room");
+    let dir = scratch.path();
+    let program = "#include <string.h>\n#include <unistd.h>\nint main(void) {\n  char b[5] = {0};\n  if (read(0, b, 4) != 4) return 9;\n  \
+                   if (!strcmp(b, \"abcd\")) return 1;\n  if (!strncmp(b, \"qr\", 2)) return 3;\n  return 0;\n}\n";
+    fs::write(dir.join("p.c"), program).expect("there is room");
+    fs::write(dir.join("seed"), "wxyz").expect("there is room");
+    let words = ["--quiet", "--no-replay", "--emit", "all", "--seed", "seed", "p.c", "--sym-stdin", "4"];
+    let whole = wryneck(dir, &[&["run", "--output", "whole"], &words[..]].concat());
+    assert_eq!(whole.status.code(), Some(0), "{}", said(&whole));
+    let cut = wryneck(dir, &[&["run", "--output", "cut", "--max-instructions", "1"], &words[..]].concat());
+    assert_eq!(cut.status.code(), Some(3), "{}", said(&cut));
+    let rest = wryneck(dir, &["run", "--resume", "cut", "--quiet", "--max-instructions", "1000000", "--output", "rest"]);
+    assert_eq!(rest.status.code(), Some(0), "{}", said(&rest));
+    assert_eq!(known(&dir.join("rest")), known(&dir.join("whole")));
+}
+
+#[test]
+fn a_run_that_has_reached_its_goal_does_not_go_on() {
+    let scratch = tempfile::tempdir().expect("there is room");
+    let dir = scratch.path();
+    program(dir);
+    let found = wryneck(dir, &["run", "--quiet", "--find", "abort", "--output", "found", "p.c", "--sym-arg", "7"]);
+    assert_eq!(found.status.code(), Some(0), "{}", said(&found));
+    let rest = wryneck(dir, &["run", "--resume", "found", "--output", "rest"]);
+    assert_eq!(rest.status.code(), Some(2), "{}", said(&rest));
+    assert!(said(&rest).contains("has reached its goal"), "{}", said(&rest));
+}

@@ -83,8 +83,10 @@ pub struct Plan {
     pub give_way: bool,
     /// Mutants of seeds, and of what their paths lead to, are run too.
     pub mutants: bool,
-    /// Strings are compared as one value in a search for a goal.
+    /// Strings are compared as one value in a search for a goal, and with seeds.
     pub compare_whole: bool,
+    /// The run goes on where one with seeds was stopped: it makes the same decisions.
+    pub had_seeds: bool,
     /// What is to be reached, and what is to be avoided on the way.
     pub find: Vec<String>,
     pub avoid: Vec<String>,
@@ -132,6 +134,7 @@ impl Default for Plan {
             give_way: false,
             mutants: true,
             compare_whole: true,
+            had_seeds: false,
             find: Vec::new(),
             avoid: Vec::new(),
             config: Config { audit: Audit::AtLeast(AUDITED), ..Config::default() },
@@ -141,6 +144,11 @@ impl Default for Plan {
 }
 
 impl Plan {
+    /// Whether inputs lead the run, or have led the one that it goes on with: such a run has one worker, and compares strings as one value.
+    pub fn is_led(&self) -> bool {
+        self.had_seeds || !self.seeds.is_empty() || !self.find.is_empty()
+    }
+
     /// To explore all paths of this target, which these words follow.
     pub fn of(target: impl Into<PathBuf>, words: &[&str]) -> Plan {
         Plan { target: target.into(), words: words.iter().map(|word| (*word).to_owned()).collect(), prune: None, ..Plan::default() }

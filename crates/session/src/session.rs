@@ -40,7 +40,7 @@ impl Default for Options {
 pub fn explore(plan: &Plan, options: Options) -> Result<Run> {
     let start = Instant::now();
     let Options { workers, time, folder, max_disk, listener } = options;
-    let alone = plan.prune.is_some() && !plan.rules.is_empty() || !plan.seeds.is_empty() || !plan.find.is_empty() || !plan.avoid.is_empty();
+    let alone = plan.prune.is_some() && !plan.rules.is_empty() || plan.is_led() || !plan.avoid.is_empty();
     let workers = if alone { 1 } else { workers.max(1) };
     let scratch = tempfile::tempdir().context("cannot make a scratch folder")?;
     let place = folder.unwrap_or_else(|| scratch.path().join("run"));

@@ -158,7 +158,7 @@ impl Worker {
             machine_code: code.is_some(),
             alone: place.of == 1,
             // One value of bytes that were never written is a fault for all inputs, those too that differ in an earlier byte.
-            compare_whole: plan.compare_whole && plan.config.uninit != Uninit::Report && (!plan.find.is_empty() || !plan.seeds.is_empty()),
+            compare_whole: plan.compare_whole && plan.config.uninit != Uninit::Report && plan.is_led(),
             ..plan.config.clone()
         };
         let solver = solver(plan, place.memory, solver_time.clone())?;

@@ -38,7 +38,7 @@ pub struct Args {
 /// A program and its input for `run` and for `verify`. `.bc`: bitcode of coreutils; `.c`: one of [`OWN`]; else an executable of coreutils.
 type Row = (&'static str, &'static [&'static str], &'static [&'static str]);
 
-static PROGRAMS: [Row; 10] = [
+static PROGRAMS: [Row; 11] = [
     ("basename.bc", &["--sym-arg", "8"], &["--sym-args", "0", "3", "3"]),
     ("cat.bc", &["-v", "--sym-stdin", "4"], &["A", "--sym-files", "1", "3"]),
     ("cut.bc", &["--sym-arg", "3", "A", "--sym-files", "1", "2"], &["--sym-arg", "4", "A", "--sym-files", "1", "3"]),
@@ -49,9 +49,14 @@ static PROGRAMS: [Row; 10] = [
     ("tr.bc", &["--sym-arg", "2", "--sym-arg", "1", "--sym-stdin", "2"], &["--sym-arg", "2", "--sym-arg", "1", "--sym-stdin", "2"]),
     ("uname", &["--sym-args", "0", "2", "2"], &["--sym-args", "0", "2", "2"]),
     ("wc.bc", &["--sym-stdin", "4"], &["--sym-stdin", "4"]),
+    (SEEDED, &["--sym-stdin", "6"], &["--sym-stdin", "6"]),
 ];
 
-pub static OWN: [(&str, &str); 2] = [
+/// The program that has a seed: with one, strings are compared as one value.
+const SEEDED: &str = "words.c";
+const SEED: &str = "ab qr";
+
+pub static OWN: [(&str, &str); 3] = [
     (
         "faults.c",
         r#"#include <stdio.h>
@@ -91,6 +96,28 @@ int main(int argc, char **argv) {
   }
   if (f && n != 3) fclose(f);
   if (g && v != 4) fclose(g);
+  return v;
+}
+"#,
+    ),
+    (
+        SEEDED,
+        r#"#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+int main(void) {
+  char s[7] = {0};
+  if (read(0, s, 6) != 6) return 9;
+  FILE *f = fopen("/etc/passwd", "r");
+  if (!f) return 1;
+  int v = 0;
+  for (int i = 0; i < 3; i++) {
+    if (!strncmp(s + 2 * i, "ab", 2)) v = v * 3 + 1;
+    else if (!memcmp(s + i, "qr ", 3)) v = v * 3 + 2;
+    else if (s[2 * i] > 'p') v *= 2;
+  }
+  if (!strcmp(s, "abcdef")) return 40;
+  if (v != 4) fclose(f);
   return v;
 }
 "#,
@@ -207,6 +234,13 @@ impl Trial<'_> {
         let mut command = Command::new(fs::canonicalize(super::wryneck())?);
         command.current_dir(self.dir).args([self.command, "--json", "--output", folder, "--sequences", &format!("{folder}.txt")]);
         command.args(["--max-instructions", &most.to_string(), "-j", self.workers]);
+        if before.is_none() && self.target.ends_with(SEEDED) {
+            fs::write(self.dir.join("seed"), SEED)?;
+            command.args(["--seed", "seed"]);
+            if self.command == "verify" {
+                command.args(["--prune", "off"]);
+            }
+        }
         match before {
             Some(before) => command.arg("--resume").arg(before),
             None if self.command == "run" => command.args(["--no-replay", "--emit", "all"]).arg(&self.target).args(self.words),
