@@ -160,6 +160,13 @@ pub struct PreparedCall {
     pub ret_width: u32,
     /// Index into the module's calls.
     pub record: u32,
+    /// How many named arguments are before the list of variable ones, if there is one.
+    pub variadic: Option<u32>,
+}
+
+/// How many named arguments a call has before the list of variable ones, if there is one.
+pub fn variadic(call: &ir::Call) -> Option<u32> {
+    (call.flags & ir::call_flags::VARIADIC != 0).then_some(call.named)
 }
 
 /// A callee, as a call finds it.
@@ -198,6 +205,8 @@ pub struct Code {
     /// Limbs of the parameters.
     pub param_slots: u32,
     pub by_value: bool,
+    /// How many named parameters it has, if it takes variable arguments.
+    pub variadic: Option<u32>,
     pub frame: Box<[FrameSlot]>,
     /// Bytes of all static allocas with their slack; 0 if there are none.
     pub frame_size: u64,
@@ -250,6 +259,7 @@ impl Code {
             consts: m.consts.range(f.consts).iter().map(|c| constant(c, cx.address_of)).collect(),
             locals: locals(m.consts.range(f.consts), cx.local_of),
             param_slots: m.params.range(f.params).iter().map(|p| limbs(p.width)).sum(),
+            variadic: (f.flags & ir::function_flags::VARIADIC != 0).then(|| f.params.count - 1),
             by_value: m.params.range(f.params).iter().any(|p| p.kind == ir::param_kind::BY_VALUE),
             frame,
             frame_size,
@@ -366,7 +376,7 @@ impl Code {
             let call = cx.module.calls[inst.b as usize];
             let args = self.list(m_list(cx.module, call.args));
             p.b = self.calls.len() as u32;
-            self.calls.push(PreparedCall { args, ret_width: call.ret_width, record: inst.b });
+            self.calls.push(PreparedCall { args, ret_width: call.ret_width, record: inst.b, variadic: variadic(&call) });
         }
         p.kind = match op {
             Op::Br => Kind::Br,

@@ -6,6 +6,7 @@ use wryneck_ir::{self as ir, Inst, Module, NONE, Op, call_flags, limbs, param_ki
 use super::frame;
 use super::machine::Called;
 use super::run::{entered, expr_of};
+use super::variadic::{self, Adapted};
 use crate::ground::code::{Callee, Code};
 use crate::ground::config::Undefined;
 use crate::ground::path_end::{FaultKind, PathEnd};
@@ -252,14 +253,19 @@ pub(super) fn tagged(v: &Value) -> Tagged {
 fn enter(cx: &mut Cx<'_>, func: u32, site: &Site<'_>) -> Result<(), Stop> {
     let image = cx.core.image.clone();
     let code = image.code(func);
-    let mut args: Vec<Tagged> = site.args.iter().map(tagged).collect();
+    let named = site.variadic();
+    let given = match named == code.variadic {
+        true => Adapted { args: site.args.clone(), more: Vec::new() },
+        false => variadic::adapted(cx, func, &site.args, named)?,
+    };
+    let mut args: Vec<Tagged> = given.args.iter().map(tagged).collect();
     let mut copies = Vec::new();
     if code.by_value {
         let (module, function) = image.function(func);
         let mut limb = 0;
         for param in module.params.range(function.params) {
             if param.kind == param_kind::BY_VALUE && limb < args.len() {
-                let from = memory::block_address(cx, site.args[limb], param.size.into(), false)?;
+                let from = memory::block_address(cx, given.args[limb], param.size.into(), false)?;
                 let bytes = memory::read_bytes(cx, from, param.size.into())?;
                 copies.push((limb, bytes));
             }
@@ -275,6 +281,14 @@ fn enter(cx: &mut Cx<'_>, func: u32, site: &Site<'_>) -> Result<(), Stop> {
         };
         memory::write_bytes(cx, addr, &bytes)?;
         args[limb] = (addr, 0);
+        dynamic.extend(cx.state.frame_mut().dynamic.pop());
+    }
+    if let (false, Some(list)) = (given.more.is_empty(), args.last_mut()) {
+        let Some(addr) = frame::allocate_dynamic(cx.core, cx.state, variadic::list_size(given.more.len()), 16) else {
+            return Err(PathEnd::fault(FaultKind::StackOverflow, "no room for variable arguments").into());
+        };
+        variadic::write_list(cx, addr, &given.more)?;
+        *list = (addr, 0);
         dynamic.extend(cx.state.frame_mut().dynamic.pop());
     }
     cx.state.frame_mut().go_on();
@@ -345,13 +359,17 @@ fn never_returns(name: &str) -> bool {
 }
 
 impl Site<'_> {
+    fn variadic(&self) -> Option<u32> {
+        (self.flags & call_flags::VARIADIC != 0).then_some(self.named)
+    }
+
     fn call<'a>(&'a self, name: &'a str) -> Call<'a> {
         Call {
             name,
             args: &self.args,
             widths: self.widths,
             ret_width: self.ret_width,
-            variadic: (self.flags & call_flags::VARIADIC != 0).then_some(self.named),
+            variadic: self.variadic(),
             returns_pointer: self.flags & call_flags::RETURNS_POINTER != 0,
         }
     }

@@ -20,13 +20,14 @@ pub fn call(core: &mut Core, state: &mut State, code: &Code, op: u32) -> Result<
     let p = code.ops[op as usize];
     let image = core.image.clone();
     let callee = image.code(p.a);
+    let call = code.calls[p.b as usize];
     if callee.by_value
+        || call.variadic != callee.variadic
         || core.lazy.is_some() && core.skipped.contains(&p.a)
         || core.monitor.is_some() && image.is_watched(Callee::Body(p.a))
     {
         return Ok(false);
     }
-    let call = code.calls[p.b as usize];
     let mut spare = core.spare_frame();
     let frame = Rc::make_mut(&mut spare);
     frame.begin(callee);

@@ -38,6 +38,7 @@ mod table;
 pub mod threads;
 pub(crate) mod turn;
 mod unwritten;
+mod variadic;
 
 use wryneck_expr::ExprId;
 use wryneck_ir::{Inst, Op, Operand, limbs};
