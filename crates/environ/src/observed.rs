@@ -279,7 +279,7 @@ static RULES: &[(&str, Rule)] = &[
     ("pwritev", Rule::Asks(write)), ("read", Rule::Asks(read)), ("readlink", Rule::Path), ("readlinkat", Rule::Path), ("readv", Rule::Asks(read)), ("recvfrom", Rule::Asks(receive)), ("recvmsg", Rule::Asks(receive)),
     ("rseq", Rule::Path), ("rt_sigaction", Rule::Asks(signals)), ("rt_sigpending", Rule::Asks(signals)), ("rt_sigprocmask", Rule::Asks(signals)), ("rt_sigqueueinfo", Rule::Asks(signals)), ("rt_sigsuspend", Rule::Asks(signals)), ("rt_sigtimedwait", Rule::Asks(signals)), ("sched_getaffinity", Rule::Asks(processors)), ("sched_yield", Rule::Path),
     ("select", Rule::Unknown(READY)), ("sendfile", Rule::Unknown("how much one transfer between files moves")), ("sendmsg", Rule::Asks(kind_of_stream)), ("sendto", Rule::Asks(kind_of_stream)),
-    ("set_tid_address", Rule::Path), ("setitimer", Rule::Unknown(TIMERS)), ("setpgid", Rule::Path), ("setsockopt", Rule::Asks(kind_of_stream)), ("shutdown", Rule::Asks(kind_of_stream)),
+    ("set_robust_list", Rule::Path), ("set_tid_address", Rule::Path), ("setitimer", Rule::Unknown(TIMERS)), ("setpgid", Rule::Path), ("setsockopt", Rule::Asks(kind_of_stream)), ("shutdown", Rule::Asks(kind_of_stream)),
     ("sigaltstack", Rule::Path), ("socket", Rule::Path), ("socketpair", Rule::Path), ("stat", Rule::Path), ("statfs", Rule::Path), ("statx", Rule::Path), ("sync", Rule::Path), ("syncfs", Rule::Asks(kind_of_stream)), ("sysinfo", Rule::Path), ("tgkill", Rule::Asks(signals)), ("time", Rule::Path), ("tkill", Rule::Asks(signals)),
     ("umask", Rule::Asks(umask)), ("uname", Rule::Asks(uname)), ("vfork", Rule::Path), ("wait4", Rule::Unknown(CHILDREN)), ("waitid", Rule::Unknown(CHILDREN)), ("write", Rule::Asks(write)), ("writev", Rule::Asks(write)),
 ];

@@ -30,10 +30,6 @@ pub(super) struct Adapted {
 
 /// What a function gets of these arguments, limbs of a call with `named` arguments before a `va_list`, or of one without variable arguments.
 pub(super) fn adapted(cx: &mut Cx<'_>, func: u32, args: &[Value], named: Option<u32>) -> Result<Adapted, Stop> {
-    if cx.core.monitor.is_some() {
-        // Slices do not know where these arguments come from.
-        return Err(unsupported("rules to check"));
-    }
     let image = cx.core.image.clone();
     let (module, function) = image.function(func);
     let params = module.params.range(function.params);
@@ -61,6 +57,11 @@ pub(super) fn adapted(cx: &mut Cx<'_>, func: u32, args: &[Value], named: Option<
         });
     }
     adapted.args.extend(takes_more.then_some(list));
+    let moved = !adapted.more.is_empty() || first < params.len() && list != Value::Bits(0);
+    if moved && cx.core.monitor.is_some() {
+        // Slices do not know where these arguments come from.
+        return Err(unsupported("rules to check"));
+    }
     Ok(adapted)
 }
 

@@ -61,7 +61,10 @@ enum Searchers {
 #[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
 enum Frontend {
     Bitcode,
+    /// Static executables of musl
     Machine,
+    /// Dynamic executables of the host's C library
+    Host,
 }
 
 const SEARCHERS: [&str; 7] = ["bfs", "coverage-new", "default", "dfs", "distance-to-uncovered", "random-path", "subtrees"];
@@ -331,6 +334,13 @@ impl Frontend {
                 clang.args(["-c", "-emit-llvm", "-g", "-w", level, "-I"]).arg(include).arg("-o").arg(&bitcode).arg(source);
                 process::output(&mut clang)?;
                 Ok(bitcode)
+            }
+            Frontend::Host => {
+                let (program, replay) = (source.with_extension("exe"), include.with_file_name("replay.c"));
+                let mut clang = Command::new(CLANG);
+                clang.args(["-g", "-w", "-fno-stack-protector", level, "-I"]).arg(include).arg("-o").arg(&program).args([source, &replay]);
+                process::output(&mut clang)?;
+                Ok(program)
             }
             Frontend::Machine => {
                 // The replay library has the intrinsics, by whose names they are recognised.
