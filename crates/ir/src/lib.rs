@@ -16,6 +16,7 @@ pub mod link;
 pub mod module;
 pub mod pad;
 pub mod text;
+pub mod va_list;
 pub mod verify;
 
 #[cfg(test)]

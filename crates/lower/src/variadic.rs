@@ -9,6 +9,7 @@
 //! if two are not left, and the code of `va_arg` tells the two by the list alone.
 
 use wryneck_ir::build::Slot;
+use wryneck_ir::va_list::{self, VECTORS_END, WORDS_END};
 use wryneck_ir::{NONE, Op};
 
 use crate::body::Body;
@@ -16,15 +17,9 @@ use crate::error::Unsupported;
 use crate::ffi::{Type, TypeKind, Value};
 use crate::inst::Lowered;
 
-/// Bytes of a System V `va_list`: `gp_offset` and `fp_offset` as one word, `overflow_arg_area`, `reg_save_area`.
-pub const VA_LIST_SIZE: u64 = 24;
-const OVERFLOW_AREA: u64 = 8;
-const REGISTER_AREA: u64 = 16;
 /// Byte offset of the register area in the caller's object.
 const SAVED: u64 = 32;
-/// Bytes of the register area that hold words, and of all of it.
-const WORDS_END: u64 = 48;
-const VECTORS_END: u64 = 176;
+/// Registers of each kind.
 const MAX_WORDS: u64 = 6;
 const MAX_VECTORS: u64 = 8;
 
@@ -159,18 +154,18 @@ impl<'m> Body<'_, 'm> {
     /// Fills a `va_list` with the caller's. Without one (no variable arguments, or a call by another type) nothing is left to read.
     pub fn va_start(&mut self, list: Slot) {
         let null = self.word(0);
-        let used_up = self.word(VECTORS_END << 32 | WORDS_END);
+        let used_up = self.word(va_list::USED_UP);
         self.store_list(list, [used_up, null, null]);
         let Some(callers) = self.variable_arguments else { return };
         let is_null = self.b.binary(Op::Eq, 64, callers, null);
-        let size = self.word(VA_LIST_SIZE);
+        let size = self.word(va_list::SIZE);
         let size = self.b.value(Op::Select, 64, is_null, null, size);
         self.b.emit(Op::MemCopy, 0, NONE, list, callers, size);
     }
     /// LLVM's own `va_arg`, which clang does not use on x86-64.
     pub fn va_arg(&mut self, v: Value<'m>) -> Lowered {
         let list = self.scalar(v.operand(0))?;
-        let place = self.offset(list, OVERFLOW_AREA);
+        let place = self.offset(list, va_list::OVERFLOW);
         let pushed = self.b.load(64, place, 0);
         let align = u64::from(self.cx.llvm.alignment(v.ty()));
         let mut at = pushed;
@@ -181,12 +176,12 @@ impl<'m> Body<'_, 'm> {
         }
         let mut next = self.offset(at, self.cx.llvm.alloc_size(v.ty()).next_multiple_of(8));
         let (offset, step, end) = match self.class_of(v.ty()) {
-            Class::Words(n) => (0, 8 * n, WORDS_END),
-            Class::Vector => (4, 16, VECTORS_END),
+            Class::Words(n) => (va_list::WORDS, 8 * n, WORDS_END),
+            Class::Vector => (va_list::VECTORS, 16, VECTORS_END),
             Class::Memory => (0, 0, 0),
         };
         if step > 0 {
-            let (counter, area) = (self.offset(list, offset), self.offset(list, REGISTER_AREA));
+            let (counter, area) = (self.offset(list, offset), self.offset(list, va_list::REGISTERS));
             let used = self.b.load(32, counter, 0);
             let last = self.b.int(32, end - step);
             let fits = self.b.binary(Op::Ule, 32, used, last);

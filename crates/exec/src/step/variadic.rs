@@ -2,23 +2,13 @@
 //! passes its variable arguments as a `va_list` (System V ABI AMD64, section 3.5.7), so the function's named parameters can be read from that.
 
 use smallvec::SmallVec;
+use wryneck_ir::va_list::{OVERFLOW, REGISTERS, SIZE, USED_UP, VECTORS, VECTORS_END, WORDS, WORDS_END};
 use wryneck_ir::{limbs, param_kind};
 
 use super::cx::Cx;
 use super::memory;
 use super::plugin::{Stop, Value};
 use crate::ground::path_end::PathEnd;
-
-/// Byte offsets in a `va_list`: words and vectors that were read, the area for more than registers hold, that of registers.
-const WORDS: u64 = 0;
-const VECTORS: u64 = 4;
-const OVERFLOW: u64 = 8;
-const REGISTERS: u64 = 16;
-/// Where the words of a list of ours begin.
-const AREA: u64 = 24;
-/// Bytes of the registers' area when all words, or all vectors, were read.
-const WORDS_END: u64 = 48;
-const VECTORS_END: u64 = 176;
 
 /// What a function gets.
 pub(super) struct Adapted {
@@ -67,13 +57,13 @@ pub(super) fn adapted(cx: &mut Cx<'_>, func: u32, args: &[Value], named: Option<
 
 /// Bytes of a list of so many words, none of them in registers.
 pub(super) fn list_size(words: usize) -> u64 {
-    AREA + 8 * words as u64
+    SIZE + 8 * words as u64
 }
 
 /// Writes a list of these words at an address.
 pub(super) fn write_list(cx: &mut Cx<'_>, at: u64, words: &[Value]) -> Result<(), Stop> {
-    let head = [WORDS_END | VECTORS_END << 32, at + AREA, 0].map(Value::Bits);
-    let places = (0..).step_by(8).take(head.len()).chain((AREA..).step_by(8));
+    let head = [USED_UP, at + SIZE, 0].map(Value::Bits);
+    let places = (0..).step_by(8).take(head.len()).chain((SIZE..).step_by(8));
     for (offset, word) in places.zip(head.iter().chain(words)) {
         let word = cx.expr(*word, 64);
         memory::store(cx, Value::Bits(at + offset), word)?;

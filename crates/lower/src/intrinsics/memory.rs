@@ -1,13 +1,12 @@
 //! Intrinsics about memory: block operations, variable lifetimes, the dynamic stack, variable arguments.
 
 use wryneck_ir::build::{CallDef, Callee, Slot};
-use wryneck_ir::{NONE, Op};
+use wryneck_ir::{NONE, Op, va_list};
 
 use crate::body::Body;
 use crate::error::Unsupported;
 use crate::ffi::{Opcode, Value};
 use crate::inst::Lowered;
-use crate::variadic::VA_LIST_SIZE;
 
 pub fn copy<'m>(s: &mut Body<'_, 'm>, v: Value<'m>) -> Lowered {
     block(s, v, Op::MemCopy)
@@ -123,7 +122,7 @@ pub fn va_start<'m>(s: &mut Body<'_, 'm>, v: Value<'m>) -> Lowered {
 }
 
 pub fn va_copy<'m>(s: &mut Body<'_, 'm>, v: Value<'m>) -> Lowered {
-    let (to, from, size) = (s.scalar(v.operand(0))?, s.scalar(v.operand(1))?, s.word(VA_LIST_SIZE));
+    let (to, from, size) = (s.scalar(v.operand(0))?, s.scalar(v.operand(1))?, s.word(va_list::SIZE));
     s.b.emit(Op::MemMove, 0, NONE, to, from, size);
     Ok(None)
 }
