@@ -17,6 +17,9 @@ pub struct Args {
     /// Only programs whose name contains this
     #[arg(long, default_value = "")]
     only: String,
+    /// Only one program in so many
+    #[arg(long, default_value_t = 1)]
+    every: usize,
 }
 
 /// Programs with their words.
@@ -59,7 +62,7 @@ struct Replayed {
 }
 
 pub fn run(args: &Args) -> Result<()> {
-    let programs: Vec<&str> = PROGRAMS.iter().copied().filter(|program| program.contains(&args.only)).collect();
+    let programs: Vec<&str> = PROGRAMS.iter().copied().filter(|program| program.contains(&args.only)).step_by(args.every.max(1)).collect();
     let all: Mutex<Vec<(&str, u64, bool, Replayed)>> = Mutex::default();
     process::parallel(&programs, |program| {
         let (paths, every, replayed) = explore(program, args.seconds).with_context(|| format!("`{program}`"))?;
@@ -90,7 +93,7 @@ fn explore(program: &str, seconds: u64) -> Result<(u64, bool, Replayed)> {
     let tool = std::fs::canonicalize(super::wryneck()).context("build it with `cargo build --release`")?;
     let told = |words: &[&str]| -> Result<Value> {
         let done = Command::new(&tool).current_dir(dir.path()).args(words).output()?;
-        serde_json::from_slice(&done.stdout).with_context(|| String::from_utf8_lossy(&done.stderr).into_owned())
+        serde_json::from_slice(&done.stdout).with_context(|| format!("no result: {}", String::from_utf8_lossy(&done.stderr).trim()))
     };
     let seconds = format!("{seconds}s");
     let words: Vec<&str> = program.split(' ').collect();
