@@ -745,6 +745,33 @@ int main(int argc, char **argv) {
 }
 "#;
 
+/// A library that defines a function of the C library's is what the program runs.
+#[test]
+fn functions_of_other_libraries_are_their_own() {
+    let place = Place::new();
+    let files = [
+        ("length.c", "#include <stddef.h>\nsize_t strlen(const char *s) { return s[0] == 'x' ? 42 : 7; }\n"),
+        (
+            "memory.c",
+            "#include <stddef.h>\nstatic char pool[4096];\nvoid *malloc(size_t n) { return n == 3 ? pool : pool + 64; }\nvoid free(void *p) {}\n",
+        ),
+        (
+            "main.c",
+            "#include <stdlib.h>\n#include <string.h>\nint main(int argc, char **argv) {\n  char *p = malloc(3), *q = malloc(4);\n  \
+             int apart = (int)(q - p);\n  free(p);\n  free(p);\n  return (int)strlen(argv[1]) + apart;\n}\n",
+        ),
+    ];
+    files.into_iter().for_each(|(name, text)| fs::write(place.path(name), text).expect("there is room"));
+    for name in ["length", "memory"] {
+        place.built_by_gcc(&format!("{name}.c"), &["-O1", "-fno-builtin", "-fPIC", "-shared", "-o", &format!("lib{name}.so")]);
+    }
+    place.built_by_gcc("main.c", &["-O1", "-fno-builtin", "-o", "main", "-L.", "-Wl,--no-as-needed,-rpath,.", "-lmemory", "-llength"]);
+    let run = place.explored(&["main", "--sym-arg", "1"]);
+    let statuses: Vec<String> = ends(&run).into_iter().map(|(what, _)| what).collect();
+    assert_eq!(statuses, ["exit 106", "exit 71"], "{run}");
+    assert_eq!(run["every_path"], true, "{run}");
+}
+
 /// A library that the loader maps may be another one in the next run.
 #[test]
 fn code_of_libraries_is_that_of_the_run() {

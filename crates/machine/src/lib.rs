@@ -446,7 +446,7 @@ impl Lowering for MachineProgram {
         beyond.into_iter().filter(|address| self.block_of(*address).is_none() && self.check(*address).is_ok()).collect()
     }
 
-    fn map_code(&mut self, address: u64, bytes: Vec<u8>, file: &[u8], offset: u64) -> bool {
+    fn map_code(&mut self, address: u64, bytes: Vec<u8>, file: &dyn Fn() -> Vec<u8>, offset: u64) -> bool {
         let segments = &mut self.elf.segments;
         let at = segments.partition_point(|s| s.base < address);
         if let Some(there) = segments.get(at).filter(|s| s.base == address && s.size == bytes.len() as u64) {
@@ -460,10 +460,11 @@ impl Lowering for MachineProgram {
         }
         let name = "a mapping of code".to_owned();
         segments.insert(at, elf::Segment { name, base: address, size, bytes, writable: false, executable: true });
-        if let Some(base) = elf::base_of(file, offset, address) {
-            let (symbols, chosen) = elf::library_symbols(file, base);
-            self.recognition.add(&symbols, &chosen);
-            self.told.add(&symbols, &chosen);
+        let file = file();
+        if let Some(base) = elf::base_of(&file, offset, address) {
+            let (symbols, chosen) = elf::library_symbols(&file, base);
+            self.recognition.add(&symbols, &chosen, &Library::counts(&self.elf, &symbols));
+            self.told.add(&symbols, &chosen, &|_| true);
             self.elf.add_symbols(symbols);
             self.ends = OnceCell::new();
         }

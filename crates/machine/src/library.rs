@@ -1,6 +1,6 @@
 //! Which functions and variables of a program came with the C library.
 //!
-//! In a dynamic program these are the ones of the loader's file. In a static program they are those with the name of a library function,
+//! In a dynamic program these are the ones of the loader's file, and of the library with the start function once the loader has mapped it. In a static program they are those with the name of a library function,
 //! unless debug information says that they are from another file. A program without the library's start function has no C library.
 //!
 //! The members of an archive lie together. So an unnamed function between two library functions belongs to the library too (assembly),
@@ -10,7 +10,7 @@
 use rustc_hash::{FxHashMap, FxHashSet};
 use smallvec::SmallVec;
 
-use crate::elf::{Elf, Symbol};
+use crate::elf::{Elf, INTERPRETER_BASE, Symbol};
 
 /// The functions and visible variables of a library.
 #[derive(Default)]
@@ -63,7 +63,21 @@ impl<'a> Library<'a> {
 
     /// Whether a program has the library, or one like it, linked: otherwise no function's name counts.
     pub fn is_linked(elf: &Elf) -> bool {
-        elf.symbols.iter().any(|s| s.code && !s.library && s.name == LIBRARY_START)
+        Library::is_in(elf.symbols.iter().filter(|s| !s.library))
+    }
+
+    /// Whether these symbols are, or have, the library's.
+    fn is_in<'s>(mut symbols: impl Iterator<Item = &'s Symbol>) -> bool {
+        symbols.any(|s| s.code && s.name == LIBRARY_START)
+    }
+
+    /// Which functions of a file that is loaded are what their names say: those of the C library, but for its allocator where the program or a library
+    /// before it brings one.
+    pub fn counts<'s>(elf: &'s Elf, file: &'s [Symbol]) -> impl Fn(&str) -> bool + use<'s> {
+        // The loader's own is for itself.
+        let brings = |s: &Symbol| s.code && s.address < INTERPRETER_BASE && ALLOCATOR.contains(&s.name.as_str());
+        let (is_library, other) = (Library::is_in(file.iter()), elf.symbols.iter().any(brings));
+        move |name| is_library && !(other && ALLOCATOR.contains(&name))
     }
 
     /// Marks the functions and variables of a program that came with this library, whatever else is marked.
@@ -109,7 +123,7 @@ impl<'a> Library<'a> {
                 let ((before, behind), local) = (beside(&named, n), elf.symbols[code[n]].local);
                 let begins = STARTS.contains(&elf.symbols[code[n]].name.as_str());
                 begins
-                    || linked && self.is_glibcs(elf, code[n])
+                    || linked && self.is_of_glibc(elf, code[n])
                     || if named[n] { !local || before || behind } else { before && behind && self.positions(elf, code[n]).is_empty() }
             })
             .collect();
@@ -139,7 +153,7 @@ impl<'a> Library<'a> {
     }
 
     /// Whether a function without debug information has a name of glibc's. It says nothing of those beside it.
-    fn is_glibcs(&self, elf: &Elf, symbol: usize) -> bool {
+    fn is_of_glibc(&self, elf: &Elf, symbol: usize) -> bool {
         OF_GLIBC.iter().any(|prefix| elf.symbols[symbol].name.starts_with(prefix)) && self.positions(elf, symbol).is_empty()
     }
 

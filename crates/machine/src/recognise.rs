@@ -130,19 +130,16 @@ impl Recognition {
         all
     }
 
-    /// Hooks the functions of a library that was put into memory. Those that are chosen are chosen by wryneck.
-    pub fn add(&mut self, symbols: &[Symbol], chosen: &[Symbol]) {
-        for symbol in symbols.iter().filter(|s| s.code && !s.local) {
-            if let Some(known) = self.coming.get(&symbol.name) {
-                self.by_address.entry(symbol.address).or_insert_with(|| known.clone());
-            }
-        }
-        for symbol in chosen.iter().filter(|s| !s.local) {
-            if let Some(known) = self.coming.get(&symbol.name) {
-                let at = symbol.address + CHOSEN;
-                self.by_address.entry(symbol.address).or_insert_with(|| Recognised { gives: Some(at), ..known.clone() });
+    /// Hooks the functions of a library that was put into memory: those that `counts` says are what their names say, and those whose results are input,
+    /// whoever defines them. Functions that are chosen are chosen by wryneck.
+    pub fn add(&mut self, symbols: &[Symbol], chosen: &[Symbol], counts: &dyn Fn(&str) -> bool) {
+        let visible = symbols.iter().filter(|s| s.code).map(|s| (s, None)).chain(chosen.iter().map(|s| (s, Some(s.address + CHOSEN))));
+        for (symbol, gives) in visible.filter(|(symbol, _)| !symbol.local) {
+            let Some(known) = self.coming.get(&symbol.name).filter(|known| known.own.is_some() || counts(&symbol.name)) else { continue };
+            if let Some(at) = gives {
                 self.by_address.entry(at).or_insert_with(|| known.clone());
             }
+            self.by_address.entry(symbol.address).or_insert_with(|| Recognised { gives, ..known.clone() });
         }
     }
 

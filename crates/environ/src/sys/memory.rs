@@ -169,7 +169,8 @@ fn code(s: &mut Sys<'_, '_>, addr: u64, bytes: &[Byte], of: &Mapping) -> Result<
         Byte::Symbolic(_) => None,
     };
     let known = |bytes: &[Byte]| bytes.iter().map(concrete).collect::<Option<Vec<u8>>>();
-    let file = known(&s.world().node(of.node).content.read(0, u64::MAX)).unwrap_or_default();
+    // Large, and asked for once.
+    let file = || known(&s.world().node(of.node).content.read(0, u64::MAX)).unwrap_or_default();
     let mapped = known(bytes).is_some_and(|bytes| source.borrow_mut().map_code(addr, bytes, &file, of.offset));
     match mapped {
         true => Ok(()),

@@ -17,7 +17,7 @@ pub trait Lowering {
     }
     /// The program maps bytes as code, which nobody can write: those of a file from an offset on. False: other code was there before, or the source
     /// has no room for more.
-    fn map_code(&mut self, _address: u64, _bytes: Vec<u8>, _file: &[u8], _offset: u64) -> bool {
+    fn map_code(&mut self, _address: u64, _bytes: Vec<u8>, _file: &dyn Fn() -> Vec<u8>, _offset: u64) -> bool {
         false
     }
     /// Where code may be: addresses and sizes in bytes, apart. None: not known.
