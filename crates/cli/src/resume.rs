@@ -37,11 +37,6 @@ const BEGUN: &str = "the run was stopped before it had begun";
 /// The fact with the folder of the run that a run goes on with.
 pub const BEFORE: &str = "resumed";
 
-/// Whether a summary, as JSON, says so.
-fn has_reached_its_goal(summary: &str) -> bool {
-    serde_json::from_str::<serde_json::Value>(summary).is_ok_and(|summary| !summary["goal"]["reached"].is_null())
-}
-
 /// The run to go on with.
 pub struct Resume {
     folder: PathBuf,
@@ -101,7 +96,8 @@ impl Resume {
             return Resume::read(command, Path::new(before));
         }
         Explored::of(folder, &[])?;
-        if facts.get("summary").is_some_and(has_reached_its_goal) {
+        let summary: Option<serde_json::Value> = facts.get("summary").and_then(|summary| serde_json::from_str(summary).ok());
+        if summary.is_some_and(|summary| !summary["goal"]["reached"].is_null()) {
             return Err(problem(
                 format!("the run in `{shown}` has reached its goal"),
                 format!("`wryneck show {shown}` shows it; to find more, {AGAIN}"),

@@ -93,7 +93,7 @@ fn cut(cause: Cause) -> ! {
     thread::spawn(move || {
         let start = Instant::now();
         let waited = disk::waited();
-        while start.elapsed() < last + (disk::waited() - waited) {
+        while start.elapsed() < last + disk::waited().saturating_sub(waited) {
             thread::sleep(PAUSE.1);
         }
         // Standard error may be locked, and may not be read.

@@ -80,14 +80,14 @@ pub(crate) fn is_own_call(cx: &Cx<'_>) -> Reply {
 pub const FORGETTERS: [&str; 2] = ["clearenv", "unsetenv"];
 
 /// Whether the call comes from inside of a library. Machine code has asked [`OWN_CALL`] before.
-fn is_librarys(cx: &Cx<'_>) -> bool {
+fn is_of_library(cx: &Cx<'_>) -> bool {
     let at = cx.pos();
     !cx.core.image.is_machine_code(at.func) && places::in_library(&cx.core.image, at)
 }
 
 /// A call of one of [`FORGETTERS`].
 pub(crate) fn forget(cx: &Cx<'_>) -> Result<Reply, Stop> {
-    match is_librarys(cx) {
+    match is_of_library(cx) {
         true => Ok(Reply::Decline),
         false => Err(PathEnd::Unsupported("the program takes variables away that `--sym-calls getenv` gives it".into()).into()),
     }
@@ -109,7 +109,7 @@ pub(crate) fn position(all: &[SymCall], name: &str) -> Option<usize> {
 
 /// Gives the result of a call.
 pub(crate) fn call(linux: &Linux, of: &SymCall, call: &Call<'_>, cx: &mut Cx<'_>) -> Result<Reply, Stop> {
-    if is_librarys(cx) {
+    if is_of_library(cx) {
         return Ok(Reply::Decline);
     }
     let Some((_, gives, sig, _)) = row(&of.name) else {
@@ -221,10 +221,9 @@ fn own(linux: &Linux, cx: &mut Cx<'_>, name: &[u8]) -> Result<Own, Stop> {
 /// A variable that the program asks for.
 fn variable(linux: &Linux, size: u32, args: &Args<'_>, cx: &mut Cx<'_>) -> Result<Reply, Stop> {
     // Of machine code this runs in place of the C library's function, to which bitcode leaves what cannot be told.
-    let is_bitcode = linux.input.process.is_none();
-    let untold = || match is_bitcode {
-        true => Ok(Reply::Decline),
-        false => Err(PathEnd::Unsupported("`getenv` of a symbolic name, or among variables with symbolic names".into()).into()),
+    let untold = || match linux.input.process {
+        None => Ok(Reply::Decline),
+        Some(_) => Err(PathEnd::Unsupported("`getenv` of a symbolic name, or among variables with symbolic names".into()).into()),
     };
     let Ok(Some(name)) = heap_calls::concrete_string(cx, args.value(0)) else { return untold() };
     if name.is_empty() || name.contains(&b'=') {
@@ -232,7 +231,6 @@ fn variable(linux: &Linux, size: u32, args: &Args<'_>, cx: &mut Cx<'_>) -> Resul
     }
     match own(linux, cx, &name)? {
         Own::Unset => {}
-        Own::At(_) if is_bitcode => return Ok(Reply::Decline),
         Own::At(value) => return Ok(Reply::Value(Value::Bits(value))),
         Own::Unknown => return untold(),
     }

@@ -5,8 +5,8 @@
 //! the list says that no register is left once those that the call passed have been read. The overflow area ends with the
 //! last argument. Reading one argument too many is therefore out of bounds.
 //!
-//! Registers are counted for a reason: clang passes a structure that is aligned to 16 bytes in two registers, or in memory
-//! if two are not left, and the code of `va_arg` tells the two by the list alone.
+//! `lay_out` counts registers because of structures that are aligned to 16 bytes. clang passes such a structure in two registers if two are left, and in
+//! memory otherwise. `va_arg` reads the list to find out which of both clang did.
 
 use wryneck_ir::build::Slot;
 use wryneck_ir::va_list::{self, VECTORS_END, WORDS_END};

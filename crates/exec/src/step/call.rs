@@ -7,7 +7,7 @@ use super::frame;
 use super::machine::Called;
 use super::run::{entered, expr_of};
 use super::variadic::{self, Adapted};
-use crate::ground::code::{Callee, Code};
+use crate::ground::code::{self, Callee, Code};
 use crate::ground::config::Undefined;
 use crate::ground::path_end::{FaultKind, PathEnd};
 use crate::state::{Returned, Tagged};
@@ -25,6 +25,8 @@ struct Site<'m> {
     ret_width: u32,
     flags: u32,
     named: u32,
+    /// As [`code::variadic`] says.
+    variadic: Option<u32>,
 }
 
 /// Makes the call at the top frame's current operation. On success the frame has moved past it.
@@ -78,7 +80,7 @@ fn site<'m>(cx: &mut Cx<'_>, module: &'m Module, record: ir::Call, dst: u32) -> 
             args.push(cx.operand(*slot, (width - 64 * i).min(64)));
         }
     }
-    Site { args, widths, dst, ret_width: record.ret_width, flags: record.flags, named: record.named }
+    Site { args, widths, dst, ret_width: record.ret_width, flags: record.flags, named: record.named, variadic: code::variadic(&record) }
 }
 
 /// Shows the monitor that a function of machine code begins, if it watches it.
@@ -253,10 +255,9 @@ pub(super) fn tagged(v: &Value) -> Tagged {
 fn enter(cx: &mut Cx<'_>, func: u32, site: &Site<'_>) -> Result<(), Stop> {
     let image = cx.core.image.clone();
     let code = image.code(func);
-    let named = site.variadic();
-    let given = match named == code.variadic {
+    let given = match site.variadic == code.variadic {
         true => Adapted { args: site.args.clone(), more: Vec::new() },
-        false => variadic::adapted(cx, func, &site.args, named)?,
+        false => variadic::adapted(cx, func, &site.args, site.variadic)?,
     };
     let mut args: Vec<Tagged> = given.args.iter().map(tagged).collect();
     let mut copies = Vec::new();
@@ -359,17 +360,13 @@ fn never_returns(name: &str) -> bool {
 }
 
 impl Site<'_> {
-    fn variadic(&self) -> Option<u32> {
-        (self.flags & call_flags::VARIADIC != 0).then_some(self.named)
-    }
-
     fn call<'a>(&'a self, name: &'a str) -> Call<'a> {
         Call {
             name,
             args: &self.args,
             widths: self.widths,
             ret_width: self.ret_width,
-            variadic: self.variadic(),
+            variadic: self.variadic,
             returns_pointer: self.flags & call_flags::RETURNS_POINTER != 0,
         }
     }

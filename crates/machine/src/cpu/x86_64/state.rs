@@ -1,8 +1,6 @@
 //! `fxsave` and `fxrstor`: the registers of the x87 and of SSE to memory and back (Intel SDM, volume 1, section 10.5). Which registers of the x87 are
 //! empty is not kept: all are said to be, as between functions. glibc's loader saves the registers so around each first call of a library's function.
 
-use wryneck_ir::Op;
-
 use super::emit::Emit;
 use super::encoding::{Address, Rm};
 use super::integer::set_mxcsr;
@@ -68,10 +66,8 @@ pub fn restore(x: &mut Emit<'_, '_, '_, '_>) -> Result<(), String> {
         x.p.copy(80, register, value);
     }
     for n in 0..16 {
-        let (whole, value) = (x.vector(n as usize)?, x.load(&at(&from, VECTORS + 16 * n), 128)?);
-        let high = x.bits(whole, 256, 128, 128);
-        let both = x.concat(high, 128, value, 128);
-        x.p.emit(Op::Copy, 256, whole, both.raw(), wryneck_ir::NONE, wryneck_ir::NONE);
+        let value = x.load(&at(&from, VECTORS + 16 * n), 128)?;
+        x.set_vector(n as usize, 128, value)?;
     }
     Ok(())
 }
