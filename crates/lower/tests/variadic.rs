@@ -3,7 +3,7 @@
 use std::fmt::Write;
 
 use crate::bad_input::Random;
-use crate::native::{compile, interpret, lower_source, run};
+use crate::native::{compile, compilers, interpret, lower_source, run};
 
 const STEPS: u64 = 5_000_000;
 const CALLS: usize = 60;
@@ -82,7 +82,8 @@ __attribute__((noinline)) static long f{n}({parameters}, ...) {{\n  va_list ap, 
 fn random_calls_pass_variable_arguments_as_natively() {
     let mut random = Random(22);
     for level in ["-O0", "-O2"] {
-        for compiler in ["clang-14", "clang-22"] {
+        let installed = compilers();
+        for compiler in [installed.first(), installed.last()].into_iter().flatten() {
             let scratch = tempfile::tempdir().expect("a scratch directory");
             let source = scratch.path().join("program.c");
             let text = program(&mut random);
