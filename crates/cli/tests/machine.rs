@@ -772,6 +772,28 @@ fn functions_of_other_libraries_are_their_own() {
     assert_eq!(run["every_path"], true, "{run}");
 }
 
+/// glibc's functions on vectors read past objects, and look at their bytes alone; the library names what chooses them, not them.
+#[test]
+fn vectors_that_a_library_reads_past_objects_are_no_fault() {
+    let place = Place::new();
+    let text = "#include <fnmatch.h>\n#include <pthread.h>\n#include <stdlib.h>\n#include <strings.h>\n#include <wchar.h>\n\
+        int main(int argc, char **argv) {\n  wchar_t *w = malloc(20), *v = malloc(12);\n  char inf[] = \"inF\", p[] = \"a*c\", s[] = \"abbc\";\n\
+        int c = argv[1][0];\n  wcscpy(w, L\"abcd\");\n  wmemset(v, L'q', 3);\n\
+        int all = (wcschr(w, c & 1 ? L'c' : L'z') != 0) + 2 * (wmemchr(v, c & 2 ? L'q' : L'r', 3) != 0);\n\
+        all += 4 * (strtod(inf, 0) > 1e300) + 8 * !fnmatch(p, s, 0) + 16 * !strcasecmp(s, \"ABBC\") + 32 * (wcsnlen(v, 3) == 3);\n\
+        pthread_attr_t a;\n  void *at;\n  size_t size;\n  pthread_getattr_np(pthread_self(), &a);\n  pthread_attr_getstack(&a, &at, &size);\n\
+        all += 64 * ((char *)&c >= (char *)at && (char *)&c < (char *)at + size);\n  free(w);\n  free(v);\n  return all;\n}\n";
+    fs::write(place.path("main.c"), text).expect("there is room");
+    // In a program of the last kind glibc hides its `malloc`.
+    for flags in [&["-O0"][..], &["-O2"], &["-O2", "-static"], &["-O0", "-static-pie"]] {
+        place.built_by_gcc("main.c", &[flags, &["-o", "main"]].concat());
+        let run = place.explored(&["main", "--sym-arg", "1"]);
+        let statuses: Vec<String> = ends(&run).into_iter().map(|(what, _)| what).collect();
+        assert_eq!(statuses, ["exit 124", "exit 125", "exit 126", "exit 127"], "{flags:?} {run}");
+        assert_eq!((&run["every_path"], &run["findings"]), (&true.into(), &serde_json::json!([])), "{flags:?} {run}");
+    }
+}
+
 /// A library that the loader maps may be another one in the next run.
 #[test]
 fn code_of_libraries_is_that_of_the_run() {

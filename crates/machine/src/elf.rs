@@ -176,6 +176,23 @@ impl Elf {
         apart(&mut self.segments)
     }
 
+    /// Adds code that was mapped at an address: whether it is new there; `None` where other code is.
+    pub fn map_code(&mut self, base: u64, bytes: Vec<u8>) -> Option<bool> {
+        let (segments, size) = (&mut self.segments, bytes.len() as u64);
+        let at = segments.partition_point(|s| s.base < base);
+        if let Some(there) = segments.get(at).filter(|s| s.base == base && s.size == size) {
+            return (there.bytes == bytes).then_some(false);
+        }
+        let end = base.checked_add(size)?;
+        let over = at.checked_sub(1).and_then(|n| segments.get(n)).is_some_and(|s| s.base + s.size > base);
+        if over || segments.get(at).is_some_and(|s| s.base < end) {
+            return None;
+        }
+        let name = "a mapping of code".to_owned();
+        segments.insert(at, Segment { name, base, size, bytes, writable: false, executable: true });
+        Some(true)
+    }
+
     /// Adds the names of a library.
     pub fn add_symbols(&mut self, symbols: Vec<Symbol>) {
         self.symbols.extend(symbols.into_iter().map(|s| Symbol { library: true, ..s }));

@@ -45,6 +45,7 @@ pub mod types;
 mod unaddressed;
 mod uses;
 pub mod variables;
+mod variants;
 
 use std::borrow::Cow;
 use std::cell::OnceCell;
@@ -447,25 +448,17 @@ impl Lowering for MachineProgram {
     }
 
     fn map_code(&mut self, address: u64, bytes: Vec<u8>, file: &dyn Fn() -> Vec<u8>, offset: u64) -> bool {
-        let segments = &mut self.elf.segments;
-        let at = segments.partition_point(|s| s.base < address);
-        if let Some(there) = segments.get(at).filter(|s| s.base == address && s.size == bytes.len() as u64) {
-            return there.bytes == bytes;
+        match self.elf.map_code(address, bytes) {
+            Some(true) => {}
+            other => return other.is_some(),
         }
-        let size = bytes.len() as u64;
-        let Some(end) = address.checked_add(size) else { return false };
-        let over = at.checked_sub(1).and_then(|n| segments.get(n)).is_some_and(|s| s.base + s.size > address);
-        if over || segments.get(at).is_some_and(|s| s.base < end) {
-            return false;
-        }
-        let name = "a mapping of code".to_owned();
-        segments.insert(at, elf::Segment { name, base: address, size, bytes, writable: false, executable: true });
         let file = file();
         if let Some(base) = elf::base_of(&file, offset, address) {
             let (symbols, chosen) = elf::library_symbols(&file, base);
             self.recognition.add(&symbols, &chosen, &Library::counts(&self.elf, &symbols));
             self.told.add(&symbols, &chosen, &|_| true);
             self.elf.add_symbols(symbols);
+            variants::name(self, &chosen);
             self.ends = OnceCell::new();
         }
         true

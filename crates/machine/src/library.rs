@@ -112,6 +112,9 @@ impl<'a> Library<'a> {
     fn mark_functions(&self, elf: &mut Elf) {
         let code: Vec<usize> = (0..elf.symbols.len()).filter(|i| elf.symbols[*i].code).collect();
         let linked = Library::is_linked(elf);
+        if linked {
+            show_hidden(elf, &code);
+        }
         let mut named: Vec<bool> = code.iter().map(|i| linked && self.names(elf, *i)).collect();
         self.decide_allocator(elf, &code, &mut named);
         let beside = |all: &[bool], n: usize| {
@@ -162,6 +165,16 @@ impl<'a> Library<'a> {
         let positions = elf.dwarf.iter().map(|d| d.positions(elf.symbols[symbol].address)).find(|all| !all.is_empty());
         let own = positions.and_then(|mut all| all.pop()).filter(|own| !own.file.is_empty());
         own.map(|own| base_name(&own.file).to_owned()).into_iter().collect()
+    }
+}
+
+/// glibc hides its `malloc` in programs that move (`-static-pie`), where it has the address of `__libc_malloc`: it is what the program calls all the same.
+fn show_hidden(elf: &mut Elf, code: &[usize]) {
+    let is_of_glibc = |i: &usize| OF_GLIBC.iter().any(|prefix| elf.symbols[*i].name.starts_with(prefix));
+    let addresses: FxHashSet<u64> = code.iter().filter(|i| is_of_glibc(i)).map(|i| elf.symbols[*i].address).collect();
+    for i in code {
+        let symbol = &mut elf.symbols[*i];
+        symbol.local &= !(ALLOCATOR.contains(&symbol.name.as_str()) && addresses.contains(&symbol.address));
     }
 }
 

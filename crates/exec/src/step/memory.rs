@@ -39,8 +39,10 @@ fn is_string_function(name: &str) -> bool {
         "strcmp", "strcpy", "strcspn", "strlen", "strncasecmp", "strncat", "strncmp", "strncpy", "strnlen", "strpbrk", "strrchr", "strspn",
         "strstr", "wcschr", "wcscmp", "wcslen", "wcsncmp", "wcsnlen", "wcsrchr", "wmemchr", "wmemcmp",
     ];
-    const VARIANTS: &[&str] = &["sse2", "sse42", "sse4_1", "sse4_2", "ssse3", "avx", "avx2", "evex"];
-    let name = name.trim_start_matches('_');
+    // The first: `strncasecmp_l`, with a locale.
+    const VARIANTS: &[&str] = &["l", "sse2", "sse42", "sse4_1", "sse4_2", "ssse3", "avx", "avx2", "evex"];
+    // Behind its beginning: `wcschr+0x1c`.
+    let name = name.split('+').next().unwrap_or_default().trim_start_matches('_');
     let (base, variant) = name.split_once('_').unwrap_or((name, ""));
     NAMES.binary_search(&base).is_ok() && (variant.is_empty() || VARIANTS.iter().any(|v| variant.starts_with(v)))
 }
@@ -449,6 +451,16 @@ pub fn write_concrete(cx: &mut Cx<'_>, addr: u64, bytes: &[u8]) -> Result<(), St
     }
     cx.state.dirty = true;
     cx.state.memory.space.write(addr, bytes);
+    Ok(())
+}
+
+/// Writes so many zeros; faults as [`write_concrete`] does.
+pub fn clear(cx: &mut Cx<'_>, addr: u64, len: u64) -> Result<(), Stop> {
+    if !writable_range(cx, addr, len) {
+        return Err(pointer::bad_access(cx, addr, len, true).into());
+    }
+    cx.state.dirty = true;
+    cx.state.memory.space.clear(addr, len, &mut cx.core.pool);
     Ok(())
 }
 

@@ -134,7 +134,7 @@ pub(super) fn touched(core: &mut Core, state: &mut State, place: Place, log: &[T
     for touch in log {
         let Touch::Bytes { how, len, address } = *touch else { continue };
         match how {
-            Touched::Allocate => {
+            Touched::Allocate | Touched::Clear => {
                 if let Some((_, races)) = races(state) {
                     races.forget(address, len.into());
                 }

@@ -100,7 +100,7 @@ impl From<Touch> for Step {
     fn from(touch: Touch) -> Step {
         match touch {
             Touch::Bytes { how: Touched::Read, len, address } => Step::Read { len, address },
-            Touch::Bytes { how: Touched::Write, len, address } => Step::Write { len, address },
+            Touch::Bytes { how: Touched::Write | Touched::Clear, len, address } => Step::Write { len, address },
             Touch::Bytes { how: Touched::Allocate, len, address } => Step::Allocate { len, address },
             Touch::Reuse(Reuse { own, origin, base }) => Step::Replaced { own, origin, base },
         }

@@ -319,10 +319,10 @@ impl Space {
         let end = addr.saturating_add(len);
         let (first, behind) = (addr.div_ceil(CHUNK * PAGE), end / (CHUNK * PAGE));
         if first >= behind {
-            return self.make_pages_live(addr, len, zero, pool);
+            return make_pages_live(self, addr, len, zero, pool);
         }
         let (low, high) = (first * CHUNK * PAGE, behind * CHUNK * PAGE);
-        self.make_pages_live(addr, low - addr, zero, pool);
+        make_pages_live(self, addr, low - addr, zero, pool);
         let page = fresh(zero, pool);
         let chunk = Rc::new(Chunk { pages: std::array::from_fn(|_| Some(page.clone())) });
         let chunks = &mut Rc::make_mut(&mut self.dir).chunks;
@@ -331,20 +331,21 @@ impl Space {
         if let Some(tlb) = &mut self.tlb {
             **tlb = *Tlb::empty();
         }
-        self.make_pages_live(high, end - high, zero, pool);
+        make_pages_live(self, high, end - high, zero, pool);
     }
 
-    /// The same, page by page.
-    fn make_pages_live(&mut self, addr: u64, len: u64, zero: bool, pool: &mut Pool) {
+    /// Writes zeros, as [`Space::write`] does. Whole pages are shared until they are written.
+    pub fn clear(&mut self, addr: u64, len: u64, pool: &mut Pool) -> bool {
+        self.touched(addr, len, Touched::Clear);
         let mut shared: Option<Rc<Page>> = None;
-        for (number, offset, _, n) in parts(addr, len) {
-            if n as u64 == PAGE {
-                let page = shared.get_or_insert_with(|| fresh(zero, pool)).clone();
+        parts(addr, len).all(|(number, offset, _, n)| {
+            if n as u64 == PAGE && self.page(number).is_some_and(|page| page.all_live(0, n) && page.is_writable()) {
+                let page = shared.get_or_insert_with(|| fresh(true, pool)).clone();
                 self.set_page(number, Some(page));
-            } else if let Some(p) = self.page_mut(number, true) {
-                p.make_live(offset, n, zero, pool);
+                return true;
             }
-        }
+            self.page_mut(number, false).is_some_and(|page| page.write_slice(offset, &[0; PAGE as usize][..n]))
+        })
     }
 
     /// Makes a range belong to no object.
@@ -465,6 +466,19 @@ fn parts(addr: u64, len: u64) -> impl Iterator<Item = (u64, usize, usize, usize)
     })
 }
 
+/// Makes a range live, page by page.
+fn make_pages_live(space: &mut Space, addr: u64, len: u64, zero: bool, pool: &mut Pool) {
+    let mut shared: Option<Rc<Page>> = None;
+    for (number, offset, _, n) in parts(addr, len) {
+        if n as u64 == PAGE {
+            let page = shared.get_or_insert_with(|| fresh(zero, pool)).clone();
+            space.set_page(number, Some(page));
+        } else if let Some(p) = space.page_mut(number, true) {
+            p.make_live(offset, n, zero, pool);
+        }
+    }
+}
+
 /// A whole page of live bytes: zero, or uninitialised.
 fn fresh(zero: bool, pool: &mut Pool) -> Rc<Page> {
     let mut page = Page::default();
@@ -519,7 +533,7 @@ mod tests {
             let mut before = whole.fork();
             before.wake();
             whole.make_live(addr, len, true, &mut pool);
-            single.make_pages_live(addr, len, true, &mut pool);
+            make_pages_live(&mut single, addr, len, true, &mut pool);
             for space in [&mut whole, &mut single] {
                 assert!(space.write(addr + len / 2, &[1, 2, 3]));
                 space.set_writable(addr + len / 2, 1, false);

@@ -7,6 +7,8 @@ use crate::ground::stacks::StackId;
 pub enum Touched {
     Read,
     Write,
+    /// Zeros that the kernel puts there: it is as new.
+    Clear,
     Allocate,
 }
 
