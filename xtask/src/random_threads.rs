@@ -22,6 +22,13 @@ pub struct Program {
     pub has_input: bool,
 }
 
+impl Program {
+    /// Its own functions, without what all programs begin with.
+    pub fn body(&self) -> &str {
+        self.text.strip_prefix(PRELUDE).unwrap_or(&self.text)
+    }
+}
+
 struct Generator {
     random: Random,
     out: String,

@@ -80,21 +80,25 @@ fn a_schedule_that_does_not_fit_is_no_verdict() {
     assert_eq!(replayed["tests"][0]["why"], "fewer threads can go on than the test says `schedule`", "{replayed}");
 }
 
-/// What a run says of a program of C as an executable, built by `musl-gcc` with these flags.
+/// How executables are built: those whose functions of threads have models, and those whose own run.
+const MODELLED: [&[&str]; 2] = [&["musl-gcc", "-O1", "-static"], &["musl-gcc", "-O1"]];
+const OWN: [&[&str]; 4] = [&["gcc", "-O1"], &["gcc", "-O1", "-s"], &["gcc", "-O1", "-static"], &["musl-gcc", "-O1", "-static", "-s"]];
+
+/// What a run says of a program of C as an executable, built by this command.
 #[track_caller]
-fn of_executable(text: &str, flags: &[&str], options: &[&str]) -> Value {
+fn of_executable(text: &str, build: &[&str], options: &[&str]) -> Value {
     let folder = tempfile::tempdir().expect("there is room");
     fs::write(folder.path().join("program.c"), text).expect("there is room");
-    let mut gcc = Command::new("musl-gcc");
-    gcc.current_dir(folder.path()).args(["-w", "-g", "program.c", "-o", "program"]).args(flags);
-    assert!(gcc.status().expect("`musl-gcc` is installed").success());
+    let mut gcc = Command::new(build[0]);
+    gcc.current_dir(folder.path()).args(["-w", "-g", "-pthread", "program.c", "-o", "program"]).args(&build[1..]);
+    assert!(gcc.status().expect("the compilers are installed").success());
     said(folder.path(), &[&["run", "--json", "--output", "out"], options, &["program"]].concat())
 }
 
 /// The ids of its findings.
 #[track_caller]
-fn found_in_executable(text: &str, flags: &[&str]) -> Vec<String> {
-    let run = of_executable(text, flags, &["--no-replay", "--schedules", "1"]);
+fn found_in_executable(text: &str, build: &[&str]) -> Vec<String> {
+    let run = of_executable(text, build, &["--no-replay", "--schedules", "1"]);
     assert_ne!(run["totals"]["paths"], 0, "{run}");
     run["findings"].as_array().into_iter().flatten().map(|f| f["kind"]["id"].as_str().unwrap_or("").to_owned()).collect()
 }
@@ -103,7 +107,8 @@ fn found_in_executable(text: &str, flags: &[&str]) -> Vec<String> {
 fn twice(statements: &str) -> String {
     format!(
         "#include <pthread.h>\n#include <stdatomic.h>\n#include <stdlib.h>\n#include <string.h>\n\
-         static pthread_mutex_t m = PTHREAD_MUTEX_INITIALIZER;\nstatic int n;\nstatic atomic_int a;\nstatic char text[200], from[200];\n\
+         static pthread_mutex_t m = PTHREAD_MUTEX_INITIALIZER, l = PTHREAD_MUTEX_INITIALIZER;\n\
+         static pthread_cond_t c = PTHREAD_COND_INITIALIZER;\nstatic int n;\nstatic atomic_int a;\nstatic char text[200], from[200];\n\
          static __thread int own = 3;\nstatic pthread_once_t once = PTHREAD_ONCE_INIT;\nstatic void init(void) {{ n++; }}\n\
          static void *run(void *p) {{ long size = (long)p; {statements} return 0; }}\n\
          int main(int argc, char **argv) {{\n  pthread_t t[2];\n\
@@ -114,9 +119,12 @@ fn twice(statements: &str) -> String {
 
 #[test]
 fn an_executable_races_by_two_unlocked_changes() {
-    for flags in [&["-O1", "-static"][..], &["-O1"]] {
+    for flags in MODELLED.into_iter().chain(OWN) {
         let races = |statements: &str| found_in_executable(&twice(statements), flags);
-        assert_eq!(races("n++;"), ["data-race"], "{flags:?}");
+        // What a stripped program's own library accesses orders its threads.
+        if !flags.contains(&"-s") || flags[0] == "gcc" {
+            assert_eq!(races("n++;"), ["data-race"], "{flags:?}");
+        }
         for fine in [
             "a++;",
             "pthread_mutex_lock(&m); n++; pthread_mutex_unlock(&m);",
@@ -137,33 +145,68 @@ fn an_executable_races_by_two_unlocked_changes() {
 #[test]
 fn a_deadlock_names_the_lock_of_an_executable() {
     let text = twice("pthread_mutex_lock(&m); if (n++ == 0) return 0; pthread_mutex_unlock(&m);");
-    let run = of_executable(&text, &["-static"], &[]);
+    let run = of_executable(&text, &["musl-gcc", "-static"], &[]);
     let message = run["findings"][0]["message"].as_str().unwrap_or("");
     assert!(message.contains("the mutex `m` (40 bytes), which thread 1 held when it ended"), "{run}");
     assert_eq!(run["findings"][0]["native"]["verdict"], "inconclusive", "{run}");
+}
+
+/// The program's own functions of threads ask the kernel: what is found is the same, but that a lock has no name.
+#[test]
+fn threads_as_the_kernel_makes_them() {
+    let orders = "if (size & 1) { pthread_mutex_lock(&m); pthread_mutex_lock(&l); } else { pthread_mutex_lock(&l); pthread_mutex_lock(&m); } \
+                  n++; pthread_mutex_unlock(&m); pthread_mutex_unlock(&l);";
+    let orders = twice(orders).replace("(void *)(100L + argc)", "(void *)(100L + i)");
+    let waits = twice("pthread_mutex_lock(&m); while (!n) pthread_cond_wait(&c, &m); pthread_mutex_unlock(&m);");
+    let overruns = twice("char *q = malloc(4); memset(q, 0, 4); a = q[size % 100 + 3]; free(q);");
+    for build in OWN {
+        // Another order is needed, for which functions have to have names.
+        let named = !build.contains(&"musl-gcc");
+        let expected: &[&str] = if named { &["deadlock"] } else { &[] };
+        assert_eq!(found_in_executable(&orders, build), expected, "{build:?}");
+        let run = of_executable(&waits, build, &["--no-replay"]);
+        assert_eq!(run["findings"][0]["kind"]["id"], "deadlock", "{build:?} {run}");
+        let message = run["findings"][0]["message"].as_str().unwrap_or("");
+        let join = if named { "the main thread waits for thread 1 to end" } else { "the main thread waits for the futex" };
+        assert!(message.contains(join), "{build:?} {run}");
+        let run = of_executable(&overruns, build, &["--no-replay"]);
+        if named {
+            assert_eq!(run["findings"][0]["kind"]["id"], "out-of-bounds-read", "{build:?} {run}");
+        }
+    }
+}
+
+/// A thread that is told to end by another one, or gets a signal of another, ends the path by name.
+#[test]
+fn a_signal_for_another_thread_of_the_kernel_is_unsupported() {
+    let text = "#include <pthread.h>\n#include <unistd.h>\nstatic void *run(void *p) { pause(); return p; }\n\
+        int main(void) { pthread_t t; pthread_create(&t, 0, run, 0); sleep(1); pthread_cancel(t); return pthread_join(t, 0); }\n";
+    let run = of_executable(text, OWN[0], &["--no-replay"]);
+    assert_eq!(run["findings"], serde_json::json!([]), "{run}");
+    assert_eq!(run["every_path"], false, "{run}");
 }
 
 #[test]
 fn an_executable_has_at_most_32_threads() {
     let text = "#include <errno.h>\n#include <pthread.h>\nstatic void *run(void *p) { return p; }\nint main(void) {\n  pthread_t t;\n  int made = 0;\n\
         while (pthread_create(&t, 0, run, 0) == 0) made++;\n  if (made < 31) __builtin_trap();\n  return 0;\n}\n";
-    assert_eq!(found_in_executable(text, &["-static"]), Vec::<String>::new());
+    assert_eq!(found_in_executable(text, &["musl-gcc", "-static"]), Vec::<String>::new());
     // The room of one that has ended is another's.
     let text = "#include <pthread.h>\nstatic void *run(void *p) { return p; }\nint main(void) {\n  pthread_t t;\n  for (int i = 0; i < 70; i++) {\n\
         if (pthread_create(&t, 0, run, 0)) __builtin_trap();\n    pthread_join(t, 0);\n  }\n  return 0;\n}\n";
-    assert_eq!(found_in_executable(text, &["-static"]), Vec::<String>::new());
+    assert_eq!(found_in_executable(text, &["musl-gcc", "-static"]), Vec::<String>::new());
 }
 
 #[test]
 fn an_ended_thread_leaves_no_stack_and_no_variables() {
     let text = "#include <pthread.h>\nstatic __thread int own;\nstatic void *run(void *p) { return &own; }\nint main(void) {\n  pthread_t t;\n  void *at;\n\
         pthread_create(&t, 0, run, 0);\n  pthread_join(t, &at);\n  return *(int *)at;\n}\n";
-    assert_eq!(found_in_executable(text, &["-static"]), ["use-after-free"]);
+    assert_eq!(found_in_executable(text, &["musl-gcc", "-static"]), ["use-after-free"]);
     let text = "#include <pthread.h>\nstatic int deep(int n) { volatile char room[1000]; room[n % 1000] = n; return n ? deep(n - 1) + room[n % 1000] * 0 : 0; }\n\
         static void *run(void *p) { deep(SIZE / 1000); return p; }\nint main(void) {\n  pthread_t t;\n  pthread_attr_t a;\n  pthread_attr_init(&a);\n\
         pthread_attr_setstacksize(&a, 262144);\n  pthread_create(&t, &a, run, 0);\n  return pthread_join(t, 0);\n}\n";
-    assert_eq!(found_in_executable(text, &["-static", "-DSIZE=400000"]), ["stack-overflow"]);
-    assert_eq!(found_in_executable(text, &["-static", "-DSIZE=100000"]), Vec::<String>::new());
+    assert_eq!(found_in_executable(text, &["musl-gcc", "-static", "-DSIZE=400000"]), ["stack-overflow"]);
+    assert_eq!(found_in_executable(text, &["musl-gcc", "-static", "-DSIZE=100000"]), Vec::<String>::new());
 }
 
 #[test]

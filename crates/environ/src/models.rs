@@ -144,6 +144,7 @@ models! {
     "__wryneck_start" () Undefined start::start;
     "__wryneck_syscall" (Size Size Size Size Size Size Size) Undefined sys::syscall;
     "__wryneck_terminate" (Ptr) Undefined unwind::terminate;
+    "__wryneck_turn" () Undefined waits::before;
     "_exit" (Int) Undefined stdlib::exit;
     "_longjmp" (Ptr Int) Always jump::longjmp;
     "_setjmp" (Ptr) Always jump::setjmp;

@@ -46,7 +46,7 @@ pub use step::leaks::Leak;
 pub use step::loops::operation::{accessed, names_address, orders_values};
 pub use step::loops::round::{Exit, Round, all_rounds_of_input, leaves_loop, round_of_input};
 pub use step::loops::uses::{Uses, called, sides_write, uses_of_cases, uses_of_inlined, uses_of_loop, uses_of_result};
-pub use step::machine::{set_stack_pointer, thread_pointer};
+pub use step::machine::{set_stack_pointer, set_thread_pointer, thread_pointer};
 pub use step::plugin::{Call, Environment, Premises, Reply, Stop, Turn, Value};
 pub use step::recorder::{Step, Trace, TracedCall};
 pub use step::seed::Inputs;

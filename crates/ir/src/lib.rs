@@ -32,6 +32,9 @@ pub const THREAD: &str = "__wryneck_thread";
 /// or 0.
 pub const OWN_CALL: &str = "__wryneck_own_call";
 
+/// Called before a function by which threads synchronise, whose own code runs then: another thread may go on first. Its result is 0.
+pub const TURN: &str = "__wryneck_turn";
+
 /// The function, linked with each program, that calls what it is given, with the argument that it is given.
 pub const CALL_BACK: &str = "__wryneck_call_back";
 

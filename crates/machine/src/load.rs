@@ -13,7 +13,7 @@ pub const STACK: u64 = 0x7ffe_0000_0000;
 pub const STACK_SIZE: u64 = 8 << 20;
 /// Threads beside the first that have room for a stack, which lies below that of the first. The highest page of a room is not used.
 pub const THREADS: u64 = 31;
-pub const ROOM: u64 = 4 << 20;
+pub const ROOM: u64 = 16 << 20;
 /// All stacks, and where their shadow is.
 pub const SHADOWED: Shadowed =
     Shadowed { base: STACK - THREADS * ROOM, size: THREADS * ROOM + STACK_SIZE, shadow: STACK - (1 << 32), rooms: (THREADS, ROOM) };

@@ -4,7 +4,7 @@
 //! Only functions that came with the C library are hooked ([`crate::library`]): a program's own `strlen` is its own. Functions by which a
 //! program speaks to the tool are hooked whoever defines them, so that an executable can be linked. The address is hooked: every call,
 //! jump or pointer that reaches it gets the model. Of functions whose results are input, only the program's calls get the model: the C library's own run
-//! their code, as [`OWN_CALL`] says.
+//! their code, as [`wryneck_ir::OWN_CALL`] says.
 
 use std::collections::hash_map::Entry;
 use std::hash::Hash;
@@ -12,7 +12,7 @@ use std::ops::Range;
 
 use rustc_hash::FxHashMap;
 use wryneck_ir::build::{CallDef, Callee, ModuleBuilder, Slot};
-use wryneck_ir::{NONE, OWN_CALL, Op, SymbolId, call_flags};
+use wryneck_ir::{NONE, Op, SymbolId, call_flags};
 
 use crate::cpu::Cpu;
 use crate::elf::{Elf, Symbol};
@@ -53,8 +53,9 @@ pub struct Known {
     pub result: Option<Passed>,
     /// An intrinsic, with a name that no library has.
     pub intrinsic: bool,
-    /// Its results are input, whoever defines it.
-    pub is_input: bool,
+    /// What is asked first, whoever defines the function, with a name that no library has: where it answers 0, the function's own code runs. [`wryneck_ir::OWN_CALL`]
+    /// is for functions whose results are input, [`wryneck_ir::TURN`] for those by which threads synchronise.
+    pub asks: Option<&'static str>,
 }
 
 impl Known {
@@ -67,7 +68,7 @@ impl Known {
             more: More::Nothing,
             result: (ret_width > 0).then_some(Passed::Word(ret_width)),
             intrinsic: false,
-            is_input: false,
+            asks: None,
         }
     }
 }
@@ -83,7 +84,7 @@ struct Recognised {
     params: Vec<Passed>,
     more: More,
     result: Option<Passed>,
-    /// [`OWN_CALL`], where that is asked first.
+    /// What is asked first.
     own: Option<SymbolId>,
     /// Of what chooses a function when the program begins: the address by which that function is hooked.
     gives: Option<u64>,
@@ -103,7 +104,7 @@ pub struct Recognition {
 impl Recognition {
     /// Finds the known functions among those that came with the C library, and the intrinsics. Declares them in the program's module.
     pub fn of_library(elf: &Elf, known: &[Known], m: &mut ModuleBuilder) -> Recognition {
-        Recognition::among(elf, known, m, |symbol, known| known.is_input || !symbol.local && (symbol.library || known.intrinsic))
+        Recognition::among(elf, known, m, |symbol, known| known.asks.is_some() || !symbol.local && (symbol.library || known.intrinsic))
     }
 
     /// Finds the known functions among all.
@@ -119,7 +120,7 @@ impl Recognition {
             let recognised = Recognised::of(known, m);
             match all.by_address.entry(symbol.address) {
                 // Another name of the same function.
-                Entry::Occupied(mut had) if known.is_input => _ = had.insert(recognised),
+                Entry::Occupied(mut had) if known.asks.is_some() => _ = had.insert(recognised),
                 Entry::Occupied(_) => {}
                 Entry::Vacant(place) => _ = place.insert(recognised),
             }
@@ -213,7 +214,7 @@ impl Recognised {
             m.declare_function(symbol);
             symbol
         };
-        let (model, own) = (declared(&known.callee), known.is_input.then(|| declared(OWN_CALL)));
+        let (model, own) = (declared(&known.callee), known.asks.map(&mut declared));
         Recognised { model, params: known.params.clone(), more: known.more, result: known.result, own, gives: None }
     }
 

@@ -11,7 +11,7 @@ use wryneck_exec::ground::memory::Static;
 use wryneck_exec::{Image, globals};
 use wryneck_expr::Pool;
 use wryneck_ir::link::{Program, Target, Unit};
-use wryneck_ir::{Module, linkage, symbol_kind};
+use wryneck_ir::{Module, TURN, linkage, symbol_kind};
 use wryneck_machine::{BACK, Elf, FUNCTION, Known, Library, MachineProgram, More, Passed, calls, load, prototype};
 
 use crate::build;
@@ -91,6 +91,13 @@ pub fn load(plan: &Plan, content: &[u8], watched: &[String], input: &mut Program
     let library = library.filter(|_| plan.stand_ins);
     let threads = !are_objects && plan.stand_ins && has_threads(&elf, loader.is_some());
     let mut known = if plan.stand_ins { known(library.as_ref(), threads) } else { Vec::new() };
+    if !threads && !are_objects {
+        // The program's own makes threads as the kernel does.
+        known.retain(|known| !MAKE_THREADS.contains(&known.name.as_str()));
+        if plan.config.schedules > 0 {
+            known.extend(SYNCHRONISE.map(|name| Known { asks: Some(TURN), ..Known::of_words(name, [], 0) }));
+        }
+    }
     known.extend(objects::known_outside(&elf, library.as_ref(), plan.skip_undefined));
     known.extend(skipped);
     let inputs = sym_calls::of_machine_code(&input.sym_calls, &elf, &|name| shape_of(name, library.as_ref()))?;
@@ -206,6 +213,17 @@ fn names_of(library: Option<&Module>, functions: bool) -> Library<'_> {
 const OF_THREADS: [&str; 9] = [
     "__pthread_create", "__pthread_mutex_lock", "mtx_lock", "pthread_cond_wait", "pthread_create", "pthread_mutex_lock",
     "pthread_rwlock_wrlock", "pthread_spin_lock", "sem_wait",
+];
+
+/// Those that make a thread.
+const MAKE_THREADS: [&str; 2] = ["__pthread_create", "pthread_create"];
+
+/// Functions before which another thread may go on first: where a lock is taken or given back, and where others are woken or waited for. Those of C11
+/// call them.
+const SYNCHRONISE: [&str; 18] = [
+    "pthread_barrier_wait", "pthread_cond_broadcast", "pthread_cond_signal", "pthread_cond_timedwait", "pthread_cond_wait", "pthread_join",
+    "pthread_mutex_lock", "pthread_mutex_trylock", "pthread_mutex_unlock", "pthread_rwlock_rdlock", "pthread_rwlock_unlock",
+    "pthread_rwlock_wrlock", "pthread_spin_lock", "pthread_spin_unlock", "sem_post", "sem_trywait", "sem_wait", "thrd_join",
 ];
 
 /// Whether a program has threads or locks of musl's, whose functions have models. `loaded`: musl's loader loads it.

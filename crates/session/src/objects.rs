@@ -122,7 +122,7 @@ pub fn of_body(name: &str, m: &Module, f: &Function) -> Option<Known> {
         true if WORDS.contains(&name) => (name.to_owned(), More::Words),
         true => return None,
     };
-    Some(Known { name: name.to_owned(), callee, params, more, result, intrinsic: false, is_input: false })
+    Some(Known { name: name.to_owned(), callee, params, more, result, intrinsic: false, asks: None })
 }
 
 pub fn of_model(s: &StandIn) -> Known {

@@ -3,7 +3,7 @@
 use anyhow::Result;
 use wryneck_environ::SymCall;
 use wryneck_environ::sym_calls::{FORGETTERS, is_known, widths};
-use wryneck_ir::{Module, Op, call_flags};
+use wryneck_ir::{Module, OWN_CALL, Op, call_flags};
 use wryneck_machine::prototype::ParameterKind;
 use wryneck_machine::{Elf, Known, Passed};
 
@@ -101,7 +101,7 @@ pub fn of_machine_code(calls: &[SymCall], elf: &Elf, library: &dyn Fn(&str) -> K
                 return refused("the executable has no symbol `__environ`", "give it variables: `--sym-env NAME:SIZE`");
             }
             let there = FORGETTERS.iter().filter(|name| elf.symbols.iter().any(|symbol| symbol.code && symbol.name == **name));
-            all.extend(there.map(|name| Known { is_input: true, ..Known::of_words(name, [], 32) }));
+            all.extend(there.map(|name| Known { asks: Some(OWN_CALL), ..Known::of_words(name, [], 32) }));
         }
         let mut found = elf.symbols.iter().filter(|symbol| symbol.code && symbol.name == *name).peekable();
         let (params, result) = match (widths(name), found.peek()) {
@@ -118,7 +118,7 @@ pub fn of_machine_code(calls: &[SymCall], elf: &Elf, library: &dyn Fn(&str) -> K
             (_, Some(first)) => (Vec::new(), own_result(name, elf, first.address)?),
         };
         let params = params.into_iter().map(|width| Passed::Word(width as u16)).collect();
-        all.push(Known { params, result: Some(result), is_input: true, ..Known::of_words(name, [], 64) });
+        all.push(Known { params, result: Some(result), asks: Some(OWN_CALL), ..Known::of_words(name, [], 64) });
     }
     Ok(all)
 }

@@ -3,7 +3,7 @@
 use std::rc::Rc;
 
 use wryneck_exec::processes::{self, ProcessId, are_several, running};
-use wryneck_exec::{Cx, FaultKind, LedgerKind, PathEnd, Stop, Turn, inputs, set_stack_pointer};
+use wryneck_exec::{Cx, FaultKind, LedgerKind, PathEnd, Stop, Turn, Value, inputs, set_stack_pointer};
 
 use super::process::{PID, is_own};
 use super::{Done, Sys, fd, signals};
@@ -12,17 +12,18 @@ use crate::failing::choose_byte;
 use crate::processes::{CALLS, MOST, Status};
 use crate::state::World;
 use crate::threads;
+use crate::threads::kernel::Asked;
 
 /// Flags of `clone`: memory is shared, and the parent waits until the child ends.
-const SHARES_MEMORY: u64 = 0x100;
+pub(crate) const SHARES_MEMORY: u64 = 0x100;
 const AS_VFORK: u64 = 0x4000;
 /// The signal that a child's end sends, in the lowest byte of the flags.
 const SIGCHLD: u64 = 17;
 /// `CLONE_PARENT_SETTID`, `CLONE_CHILD_SETTID`: the child's id goes where the third argument points to, or in the child the fourth.
-const TELLS_PARENT: u64 = 0x0010_0000;
-const TELLS_CHILD: u64 = 0x0100_0000;
+pub(crate) const TELLS_PARENT: u64 = 0x0010_0000;
+pub(crate) const TELLS_CHILD: u64 = 0x0100_0000;
 /// `CLONE_CHILD_CLEARTID`: it is cleared at the child's end, which nobody sees where no memory is shared.
-const CLEARS: u64 = 0x0020_0000;
+pub(crate) const CLEARS: u64 = 0x0020_0000;
 const NO_HANG: u32 = 1;
 /// Of `waitid`: it leaves the child as it is.
 const NO_WAIT: u32 = 0x0100_0000;
@@ -133,6 +134,14 @@ pub fn clone(s: &mut Sys<'_, '_>) -> Done {
         s.put(at, &(id as u32).to_le_bytes())?;
     }
     Ok(done)
+}
+
+/// clone3(structure, size): as `clone`.
+pub fn clone3(s: &mut Sys<'_, '_>) -> Done {
+    let asked = threads::kernel::by_structure(s.cx, &s.args)?;
+    let Asked { flags, stack, in_parent, in_child, pointer } = asked;
+    s.args = [flags, stack, in_parent, in_child, pointer, 0].map(Value::Bits);
+    clone(s)
 }
 
 /// sched_yield().

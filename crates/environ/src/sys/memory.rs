@@ -6,7 +6,8 @@
 
 use std::rc::Rc;
 
-use wryneck_exec::ground::memory::{HeapObject, Life};
+use wryneck_exec::ground::memory::{self, HeapObject, Life};
+use wryneck_exec::memory::clear;
 use wryneck_exec::{PathEnd, Value, heap_calls};
 
 use super::fd::O_ACCMODE;
@@ -15,12 +16,14 @@ use crate::content::Byte;
 use crate::errno::{EACCES, EEXIST, EFAULT, EINVAL, ENODEV, ENOMEM, Halt};
 use crate::libc::alloc::{MAPPED, MUCH};
 use crate::state::{Mapping, NodeId, NodeKind};
+use crate::threads::machine_code;
 
 const PAGE: u64 = 4096;
 const MAP_SHARED: u32 = 1;
 const MAP_TYPE: u32 = 3;
 const MAP_FIXED: u32 = 0x10;
 const MAP_ANONYMOUS: u32 = 0x20;
+const MAP_STACK: u32 = 0x20000;
 const MAP_FIXED_NOREPLACE: u32 = 0x100_000;
 const PROT_WRITE: u32 = 2;
 const PROT_EXEC: u32 = 4;
@@ -143,9 +146,14 @@ pub fn mmap(s: &mut Sys<'_, '_>) -> Done {
     if len > MUCH {
         s.linux.captured.note_unknown("whether there is so much memory");
     }
-    let addr = if fixed { fixed_room(s, hint, len, flags)? } else { heap_calls::allocate(s.cx, len, PAGE, true, MAPPED).ok_or(ENOMEM)? };
+    let is_stack = !fixed && flags & MAP_STACK != 0 && file.is_none() && s.cx.core.config.machine_code;
+    let addr = match is_stack.then(|| machine_code::map(s.cx, len)).flatten() {
+        _ if fixed => fixed_room(s, hint, len, flags)?,
+        Some(of_stack) => of_stack,
+        None => heap_calls::allocate(s.cx, len, PAGE, true, MAPPED).ok_or(ENOMEM)?,
+    };
     if fixed {
-        s.put(addr, &vec![0; len as usize])?;
+        clear(s.cx, addr, len)?;
     }
     if let Some(mapping) = mapping {
         s.from_mappings(mapping.node)?;
@@ -197,6 +205,9 @@ pub fn munmap(s: &mut Sys<'_, '_>) -> Done {
         return Err(EINVAL.into());
     }
     s.unmap(addr, len)?;
+    if machine_code::mapped(s.cx, addr, 1).is_some_and(|(base, size)| base == addr && size <= len.next_multiple_of(PAGE)) {
+        machine_code::unmap(s.cx, addr);
+    }
     if let Some(object) = s.mapped(addr, 1)
         && object.base == addr
         && object.size <= len.next_multiple_of(PAGE)
@@ -251,6 +262,22 @@ pub fn mremap(s: &mut Sys<'_, '_>) -> Done {
     Ok(to)
 }
 
+/// mincore(address, length, vector): all pages that are mapped are in memory.
+pub fn mincore(s: &mut Sys<'_, '_>) -> Done {
+    let (addr, len) = (s.long(0)?, s.long(1)?);
+    if !addr.is_multiple_of(PAGE) {
+        return Err(EINVAL.into());
+    }
+    let pages = len.checked_next_multiple_of(PAGE).ok_or(ENOMEM)? / PAGE;
+    let space = &s.cx.state.memory.space;
+    if !(0..pages).all(|page| addr.checked_add(page * PAGE).is_some_and(|at| !matches!(space.byte(at), memory::Byte::Dead))) {
+        return Err(ENOMEM.into());
+    }
+    let vector = s.block(s.args[2], pages, true)?;
+    s.put(vector, &vec![1; pages as usize])?;
+    Ok(0)
+}
+
 /// msync(address, length, flags).
 pub fn msync(s: &mut Sys<'_, '_>) -> Done {
     let (addr, len, flags) = (s.long(0)?, s.long(1)?, s.int(2)? as u32);
@@ -277,7 +304,7 @@ pub fn brk(s: &mut Sys<'_, '_>) -> Done {
     if new < old {
         // What comes back later is zero again, from the next page on.
         let from = new.next_multiple_of(PAGE).min(old);
-        s.put(from, &vec![0; (old - from) as usize])?;
+        clear(s.cx, from, old - from)?;
     }
     s.change().own.break_at = Some((first, new));
     Ok(new)
@@ -310,10 +337,10 @@ pub fn madvise(s: &mut Sys<'_, '_>) -> Done {
         }
         _ => return Err(PathEnd::Unsupported("`madvise` that gives up parts of several mappings".into()).into()),
     };
-    if s.mapped(addr, len).is_none() {
+    if s.mapped(addr, len).is_none() && machine_code::mapped(s.cx, addr, len).is_none() {
         return Err(PathEnd::Unsupported("`madvise` that gives up what `mmap` did not give".into()).into());
     }
-    s.put(addr, &vec![0; len as usize])?;
+    clear(s.cx, addr, len)?;
     if !bytes.is_empty() {
         s.put_bytes(addr, &bytes)?;
     }

@@ -239,6 +239,7 @@ system_calls! {
     326 "copy_file_range" transfer::copy_file_range;
     332 "statx" stat::statx;
     334 "rseq" process::no_such;
+    435 "clone3" children::clone3;
     439 "faccessat2" stat::faccessat2;
     441 "epoll_pwait2" epoll::epoll_pwait2;
     452 "fchmodat2" file::fchmodat2;
@@ -248,7 +249,7 @@ system_calls! {
 pub fn syscall(linux: &Linux, args: &Args<'_>, cx: &mut Cx<'_>) -> Result<Reply, Stop> {
     let number = args.number(cx, 0)?;
     let args = std::array::from_fn(|i| args.value(i + 1));
-    if let Some(reply) = threads::waits::system_call(cx, number, &args)? {
+    if let Some(reply) = threads::waits::system_call(linux, cx, number, &args)? {
         return Ok(reply);
     }
     let result = perform(linux, number, args, cx)?;

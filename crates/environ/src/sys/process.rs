@@ -4,6 +4,7 @@ use std::ops::Range;
 use std::rc::Rc;
 
 use wryneck_exec::processes::running;
+use wryneck_exec::threads::Status;
 use wryneck_exec::{Cx, LedgerKind, PathEnd, Stop, Value, memory};
 use wryneck_expr::ExprId;
 
@@ -28,9 +29,9 @@ pub fn exited(cx: &mut Cx<'_>, with: ExprId) -> Result<Stop, Stop> {
     Ok(children::exit(cx, status))
 }
 
-/// exit(status): the end of one thread, which is that of a process with one.
+/// exit(status): the end of the last thread, and so of the process; of others see [`crate::threads`].
 pub fn exit_thread(s: &mut Sys<'_, '_>) -> Done {
-    if s.cx.state.has_threads() {
+    if s.cx.state.has_threads() && !s.cx.core.config.machine_code {
         return Err(PathEnd::Unsupported("the end of one of several threads by the system call `exit`".into()).into());
     }
     exit(s)
@@ -137,13 +138,29 @@ pub fn kill(s: &mut Sys<'_, '_>) -> Done {
 
 /// tkill(thread, signal).
 pub fn tkill(s: &mut Sys<'_, '_>) -> Done {
-    let signal = s.int(1)?;
-    signals::send_to_thread(s, signal)
+    let (thread, signal) = (s.int(0)?, s.int(1)?);
+    send_to(s, thread, signal)
 }
 
 /// tgkill(process, thread, signal).
 pub fn tgkill(s: &mut Sys<'_, '_>) -> Done {
-    let signal = s.int(2)?;
+    let (thread, signal) = (s.int(1)?, s.int(2)?);
+    send_to(s, thread, signal)
+}
+
+/// Sends a signal to a thread, which is the running one where there is no other.
+fn send_to(s: &mut Sys<'_, '_>, thread: i32, signal: i32) -> Done {
+    if s.cx.state.has_threads() && s.cx.core.config.machine_code {
+        let first = children::pid(running(s.cx.state));
+        let number = u64::try_from(thread).ok().and_then(|id| id.checked_sub(first));
+        let status = number.and_then(|number| s.cx.state.statuses().get(number as usize).copied());
+        return match status {
+            None | Some(Status::Ended) => Err(ESRCH.into()),
+            Some(_) if number == Some(s.cx.state.thread().into()) => signals::send_to_thread(s, signal),
+            Some(_) if signal == 0 => Ok(0),
+            Some(_) => Err(PathEnd::Unsupported("a signal for another thread".into()).into()),
+        };
+    }
     signals::send_to_thread(s, signal)
 }
 
@@ -223,8 +240,8 @@ pub fn prctl(s: &mut Sys<'_, '_>) -> Done {
 pub fn futex(s: &mut Sys<'_, '_>) -> Done {
     let (operation, value) = (s.int(1)? & 0x7f, s.int(2)?);
     match operation {
-        // FUTEX_WAIT
-        0 => {
+        // FUTEX_WAIT, FUTEX_WAIT_BITSET
+        0 | 9 => {
             let addr = s.block(s.args[0], 4, false)?;
             let word = memory::load(s.cx, Value::Bits(addr), 32)?;
             let word = s.cx.concretise(Value::Sym(word), "a futex")?;
@@ -233,8 +250,8 @@ pub fn futex(s: &mut Sys<'_, '_>) -> Done {
             }
             Err(PathEnd::Unsupported("a wait for another thread, and there is none".into()).into())
         }
-        // FUTEX_WAKE, FUTEX_REQUEUE
-        1 | 3 => Ok(0),
+        // FUTEX_WAKE, FUTEX_REQUEUE, FUTEX_CMP_REQUEUE, FUTEX_WAKE_BITSET
+        1 | 3 | 4 | 10 => Ok(0),
         _ => {
             failed(s.cx, "futex");
             Err(ENOSYS.into())

@@ -1,5 +1,7 @@
 //! Threads of machine code: their stacks, and the memory that the thread pointer leads to, as musl lays it out on x86-64.
 //!
+//! The C library of other programs maps the stacks itself: what it maps as one gets such a room, too, so that calls are known there.
+//!
 //! A stack lies at the end of a room of its own below the first thread's, beside which there is room for its shadow. The descriptor of a thread lies at
 //! the thread pointer, and the thread-local variables below it. They begin as the program's file says (`PT_TLS`). The room is free again when
 //! the thread has ended.
@@ -43,9 +45,62 @@ fn known(cx: &Cx<'_>) -> Option<(Stack, ThreadImage)> {
     Some((source.stack()?, source.thread_image()))
 }
 
-/// The rooms of the stacks of threads that have not ended.
-fn taken(cx: &Cx<'_>) -> Vec<u64> {
-    World::of(cx).own.threads.all.iter().map(|thread| thread.room).filter(|room| *room > 0).collect()
+/// A stack that the program has mapped in a room: its address and its bytes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub(super) struct Mapped {
+    room: u64,
+    base: u64,
+    len: u64,
+}
+
+/// A room without a stack.
+fn unused(cx: &Cx<'_>, stack: &Stack) -> Option<u64> {
+    let threads = &World::of(cx).own.threads;
+    // That of a thread that has ended is free.
+    let is_taken = |room: u64| threads.all.iter().any(|thread| thread.room == room) || threads.mapped.iter().any(|m| m.room == room);
+    (1..=stack.rooms.0).find(|room| !is_taken(*room))
+}
+
+/// Maps a stack of so many bytes, a multiple of a page, for the program. Its address; `None` where there is no room for it.
+pub(crate) fn map(cx: &mut Cx<'_>, len: u64) -> Option<u64> {
+    let (stack, _) = known(cx)?;
+    let room = unused(cx, &stack)?;
+    let (base, size) = stack.room(room)?;
+    let base = (base + size - ROOM_GUARD).checked_sub(len).filter(|at| *at >= base + ROOM_GUARD)?;
+    cx.state.dirty = true;
+    map_both(cx, &stack, base, len, &format!("thread {room}"), true);
+    super::threads(cx).mapped.push(Mapped { room, base, len });
+    Some(base)
+}
+
+/// The mapped stack that a range lies in: its address and its bytes.
+pub(crate) fn mapped(cx: &Cx<'_>, at: u64, len: u64) -> Option<(u64, u64)> {
+    let inside = |m: &&Mapped| at >= m.base && at.checked_add(len).is_some_and(|end| end <= m.base + m.len);
+    World::of(cx).own.threads.mapped.iter().find(inside).map(|m| (m.base, m.len))
+}
+
+/// Takes a mapped stack away.
+pub(crate) fn unmap(cx: &mut Cx<'_>, base: u64) {
+    let Some((stack, _)) = known(cx) else { return };
+    super::threads(cx).mapped.retain(|m| m.base != base);
+    unmap_both(cx, &stack, base);
+}
+
+/// Maps a stack and its shadow.
+fn map_both(cx: &mut Cx<'_>, stack: &Stack, base: u64, size: u64, whose: &str, zero: bool) {
+    let [of_stack, of_shadow] = places(stack, base).map(|(base, what)| {
+        let name = format!("{what} of {whose}").into();
+        Static { base, size, name, writable: true }
+    });
+    globals::map_for(&mut cx.state.memory, of_stack, zero, &mut cx.core.pool);
+    globals::map_for(&mut cx.state.memory, of_shadow, true, &mut cx.core.pool);
+}
+
+fn unmap_both(cx: &mut Cx<'_>, stack: &Stack, base: u64) {
+    cx.state.dirty = true;
+    for (base, _) in places(stack, base) {
+        globals::unmap_for(&mut cx.state.memory, base, &mut cx.core.pool);
+    }
 }
 
 /// The room for one more thread's stack; `None`: there is none. In words why no thread can be made.
@@ -57,8 +112,7 @@ pub(super) fn free_room(cx: &Cx<'_>) -> Result<Option<u64>, &'static str> {
     if peek(cx, table) > 1 || peek(cx, table) == 1 && image.size == 0 {
         return Err("libraries have thread-local variables");
     }
-    let taken = taken(cx);
-    Ok((1..=stack.rooms.0).find(|room| !taken.contains(room)))
+    Ok(unused(cx, &stack))
 }
 
 /// Where in a room a stack of so many bytes lies: its lowest address, and its bytes; `None`: it does not fit.
@@ -76,12 +130,7 @@ pub(super) fn prepare(cx: &mut Cx<'_>, number: ThreadId, room: u64, bytes: u64) 
     let (base, size) = stack_in(&stack, room, bytes).ok_or_else(too_large)?;
     cx.state.dirty = true;
     let zero = cx.core.config.uninit == Uninit::Zero;
-    let [of_stack, of_shadow] = places(&stack, base).map(|(base, what)| {
-        let name = format!("{what} of thread {number}").into();
-        Static { base, size, name, writable: true }
-    });
-    globals::map_for(&mut cx.state.memory, of_stack, zero, &mut cx.core.pool);
-    globals::map_for(&mut cx.state.memory, of_shadow, true, &mut cx.core.pool);
+    map_both(cx, &stack, base, size, &format!("thread {number}"), zero);
     let own = own_memory(cx, number, first, image)?;
     Ok(Begins { stack: base + size - BEFORE, own })
 }
@@ -127,10 +176,7 @@ pub(super) fn ended(cx: &mut Cx<'_>, thread: ThreadId) {
     let this = of(cx, thread);
     let (room, bytes, handle) = (std::mem::take(&mut this.room), this.stack, this.handle);
     let Some((stack, Some((base, _)))) = known(cx).map(|(stack, _)| (stack, stack_in(&stack, room, bytes))) else { return };
-    cx.state.dirty = true;
-    for (base, _) in places(&stack, base) {
-        globals::unmap_for(&mut cx.state.memory, base, &mut cx.core.pool);
-    }
+    unmap_both(cx, &stack, base);
     if let Some(object) = cx.state.memory.heap.find(handle) {
         heap_calls::release(cx, &object);
     }

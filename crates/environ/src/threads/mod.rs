@@ -9,8 +9,9 @@
 //! of a path's input, as other inputs are.
 
 pub mod exclusion;
+pub(crate) mod kernel;
 pub mod life;
-mod machine_code;
+pub(crate) mod machine_code;
 pub mod stacks;
 pub mod waits;
 
@@ -102,12 +103,18 @@ pub struct Thread {
     since: u64,
     /// Until when, in microseconds that the clock has moved on.
     until: u64,
+    /// The address of a word that the kernel clears at its end, or 0.
+    cleared: u64,
+    /// If the kernel has just made it: how. It is in the call that made it.
+    begins: Option<kernel::Asked>,
 }
 
 /// The threads of a path, by number.
 #[derive(Clone, Default)]
 pub struct Threads {
     all: Vec<Thread>,
+    /// Stacks that the program has mapped for threads that the kernel makes.
+    mapped: Vec<machine_code::Mapped>,
     /// Destructors of keys, or 0; `None` where a key was deleted.
     keys: Vec<Option<u64>>,
     deviations: u32,
@@ -132,10 +139,10 @@ impl Threads {
     }
 
     pub(crate) fn hash_into(&self, mut h: &mut dyn Hasher, hash_expr: &mut dyn FnMut(ExprId) -> u64) {
-        (&self.keys, self.deviations, self.waits).hash(&mut h);
+        (&self.mapped, &self.keys, self.deviations, self.waits).hash(&mut h);
         for t in &self.all {
-            (t.stage, t.handle, t.room, t.stack, t.guard, t.detached, t.joined, &t.values, t.rounds, t.next_key, t.since, t.until)
-                .hash(&mut h);
+            (t.stage, t.handle, t.room, t.stack, t.guard, t.detached, t.joined, &t.values, t.rounds, t.next_key).hash(&mut h);
+            (t.since, t.until, t.cleared, t.begins).hash(&mut h);
             match t.result {
                 Some(Value::Bits(bits)) => h.write_u64(bits),
                 Some(Value::Sym(e)) => h.write_u64(hash_expr(e)),
@@ -354,7 +361,9 @@ fn deadlock(cx: &mut Cx<'_>, wait: Option<Wait>) -> PathEnd {
             Status::Ready | Status::Ended => None,
         };
         let Some(wait) = wait else { continue };
-        let stack = if i == me { cx.state.call_stack() } else { cx.state.call_stack_of(i) };
+        // The path ends, whichever thread runs.
+        run(cx, i);
+        let stack = cx.core.call_stack(cx.state, usize::MAX);
         words.push(format!("{} waits for {} at {}", name(i), what(cx, wait), place(cx, &stack)));
     }
     // The same deadlock is one finding, whichever thread came to it last.
@@ -384,6 +393,11 @@ fn what(cx: &Cx<'_>, wait: Wait) -> String {
     if kind == For::Thread {
         return format!("{} to end", name(wait.on as ThreadId));
     }
+    // `pthread_join` of glibc waits for the word that the kernel clears.
+    let ends = |thread: &Thread| kind == For::Futex && thread.cleared == wait.on;
+    if let Some(thread) = World::of(cx).own.threads.all.iter().position(ends) {
+        return format!("{} to end", name(thread as ThreadId));
+    }
     let object = pointer::describe_address(cx, wait.on);
     let mut words = format!("the {} {object}", For::WORDS[wait.kind as usize]);
     let holder = match kind {
@@ -402,6 +416,12 @@ fn what(cx: &Cx<'_>, wait: Wait) -> String {
 
 /// The time at an address of a `struct timespec`, in microseconds that the clock has moved on then. `Err`: it is none.
 fn time_at(linux: &Linux, cx: &mut Cx<'_>, pointer: Value) -> Result<Result<u64, Errno>, Stop> {
+    let begun = linux.input.time.saturating_mul(1_000_000);
+    Ok(span_at(cx, pointer)?.map(|micros| micros.saturating_sub(begun).max(0) as u64))
+}
+
+/// The `struct timespec` at an address in microseconds, none of them negative. `Err`: it is none.
+fn span_at(cx: &mut Cx<'_>, pointer: Value) -> Result<Result<i64, Errno>, Stop> {
     let mut pair = [0; 2];
     let at = memory::block_address(cx, pointer, 16, false)?;
     for (word, at) in pair.iter_mut().zip([at, at + 8]) {
@@ -411,8 +431,7 @@ fn time_at(linux: &Linux, cx: &mut Cx<'_>, pointer: Value) -> Result<Result<u64,
     if pair[1] >= 1_000_000_000 {
         return Ok(Err(crate::errno::EINVAL));
     }
-    let micros = (pair[0] as i64).max(0).saturating_mul(1_000_000).saturating_add((pair[1] / 1000) as i64);
-    Ok(Ok(micros.saturating_sub(linux.input.time.saturating_mul(1_000_000)).max(0) as u64))
+    Ok(Ok((pair[0] as i64).max(0).saturating_mul(1_000_000).saturating_add((pair[1] / 1000) as i64)))
 }
 
 /// A 32-bit word of an object of the C library.

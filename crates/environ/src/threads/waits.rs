@@ -6,10 +6,13 @@ use wryneck_exec::threads::{ThreadId, meet, observe, publish};
 use wryneck_exec::{Cx, PathEnd, Reply, Stop, Value, memory};
 
 use super::exclusion::{self, Got, How, c11};
-use super::{For, Stage, answer, done, go_on, mine, next, ready, release, set_word, stage, time_at, turn, wait, waiting, wake, word};
+use super::{
+    For, Stage, answer, done, go_on, kernel, mine, next, ready, release, set_word, span_at, stage, time_at, turn, wait, waiting, wake, word,
+};
 use crate::Linux;
 use crate::errno::{EAGAIN, EOVERFLOW, ETIMEDOUT, Errno};
 use crate::sig::Args;
+use crate::state::World;
 use crate::sys::is_null;
 
 const CONDITION_BYTES: u64 = 48;
@@ -194,13 +197,30 @@ const SCHED_YIELD: u64 = 24;
 const NANOSLEEP: u64 = 35;
 const CLOCK_NANOSLEEP: u64 = 230;
 
+/// Called before a function by which threads synchronise: another thread may go on first. A decision, while the path may deviate.
+pub fn before(_: &Linux, _: &Args<'_>, cx: &mut Cx<'_>) -> Result<Reply, Stop> {
+    match turn(cx)? {
+        Some(reply) => Ok(reply),
+        None => Ok(done(cx, 0)),
+    }
+}
+
 /// What a system call is among several threads, if it is something else there: waiting, and letting others go first.
-pub fn system_call(cx: &mut Cx<'_>, number: u64, args: &[Value]) -> Result<Option<Reply>, Stop> {
+pub fn system_call(linux: &Linux, cx: &mut Cx<'_>, number: u64, args: &[Value]) -> Result<Option<Reply>, Stop> {
     match number {
-        FUTEX if cx.state.has_threads() => futex(cx, args),
+        // A wait with a limit ends without others, too.
+        FUTEX if cx.state.has_threads() || cx.core.config.machine_code && args[3] != Value::Bits(0) && waits(args[1]) => {
+            futex(linux, cx, args)
+        }
         SCHED_YIELD | NANOSLEEP | CLOCK_NANOSLEEP if cx.state.has_threads() => yields(cx),
+        _ if cx.core.config.machine_code => kernel::system_call(cx, number, args),
         _ => Ok(None),
     }
+}
+
+/// Whether an operation of `futex` waits.
+fn waits(operation: Value) -> bool {
+    matches!(operation, Value::Bits(operation) if matches!(operation & 0x7f, 0 | 9))
 }
 
 /// The others go first; then the call is made.
@@ -218,10 +238,9 @@ fn yields(cx: &mut Cx<'_>) -> Result<Option<Reply>, Stop> {
     Ok(Some(Reply::Switch(next)))
 }
 
-fn futex(cx: &mut Cx<'_>, args: &[Value]) -> Result<Option<Reply>, Stop> {
-    let mut number = |i: usize| cx.concretise(args[i], "an argument of `futex`");
-    let (operation, value) = (number(1)? & 0x7f, number(2)? as u32);
-    let timed = args[3] != Value::Bits(0);
+fn futex(linux: &Linux, cx: &mut Cx<'_>, args: &[Value]) -> Result<Option<Reply>, Stop> {
+    let number = |cx: &mut Cx<'_>, i: usize| cx.concretise(args[i], "an argument of `futex`");
+    let (operation, value) = (number(cx, 1)? & 0x7f, number(cx, 2)? as u32);
     let at = memory::block_address(cx, args[0], 4, true)?;
     match operation {
         // FUTEX_WAIT, FUTEX_WAIT_BITSET
@@ -235,13 +254,25 @@ fn futex(cx: &mut Cx<'_>, args: &[Value]) -> Result<Option<Reply>, Stop> {
                 if word(cx, at, 0)? != value {
                     return Ok(Some(done(cx, EAGAIN.negated())));
                 }
-                wait(cx, For::Futex.on(at, timed), None, Stage::Woken, &[]).map(Some)
+                let until = match (args[3], operation) {
+                    (Value::Bits(0), _) => None,
+                    // That of FUTEX_WAIT_BITSET is a time, that of FUTEX_WAIT how long.
+                    (time, 9) => Some(time_at(linux, cx, time)?),
+                    (time, _) => Some(span_at(cx, time)?.map(|span| World::of(cx).ticks.saturating_add(span as u64))),
+                };
+                match until.transpose() {
+                    Err(errno) => Ok(Some(done(cx, errno.negated()))),
+                    Ok(Some(until)) if until <= World::of(cx).ticks => Ok(Some(done(cx, ETIMEDOUT.negated()))),
+                    Ok(until) => wait(cx, For::Futex.on(at, until.is_some()), until, Stage::Woken, &[]).map(Some),
+                }
             }
         },
+        // FUTEX_CMP_REQUEUE
+        4 if word(cx, at, 0)? != number(cx, 5)? as u32 => Ok(Some(done(cx, EAGAIN.negated()))),
         // FUTEX_WAKE, FUTEX_REQUEUE, FUTEX_WAKE_BITSET: those that are requeued are woken, which they may always be.
-        1 | 3 | 10 => {
+        1 | 3 | 4 | 10 => {
             let mut those: Vec<ThreadId> = waiting(cx, For::Futex, at);
-            if operation != 3 {
+            if !matches!(operation, 3 | 4) {
                 those.truncate(value as usize);
             }
             publish(cx, at);

@@ -10,13 +10,12 @@ use std::rc::Rc;
 use wryneck_expr::{ExprId, Remap};
 
 use crate::ground::code::Code;
-use crate::ground::image::CodePos;
 use crate::ground::memory::{PAGE, STACK_TOP};
 use crate::state::awaited::Awaited;
 use crate::state::landings::Landings;
 use crate::state::races::Races;
 use crate::state::rebuilt::Rebuilt;
-use crate::state::{Frame, LoopCount, Returned, State, positions, remap_frames, renumbered};
+use crate::state::{Frame, LoopCount, Returned, State, remap_frames, renumbered};
 
 /// Names a thread of a path: its index in the order in which they were made. The first is 0.
 pub type ThreadId = u32;
@@ -56,7 +55,7 @@ pub(crate) struct Own {
 
 impl Own {
     /// A copy of what belongs to the running thread.
-    pub(super) fn of(state: &State) -> Own {
+    pub(crate) fn of(state: &State) -> Own {
         Own {
             frames: state.frames.clone(),
             landings: state.landings.clone(),
@@ -240,16 +239,6 @@ impl State {
     /// What the threads of the path do.
     pub fn statuses(&self) -> Vec<Status> {
         self.threads.as_ref().map_or_else(|| vec![Status::Ready], |threads| threads.all.iter().map(|thread| thread.status).collect())
-    }
-
-    /// The positions of a thread's calls in progress, innermost first.
-    pub fn call_stack_of(&self, thread: ThreadId) -> Vec<CodePos> {
-        match &self.threads {
-            Some(threads) if thread != threads.running => {
-                threads.all.get(thread as usize).map_or(Vec::new(), |thread| positions(&thread.own.frames).collect())
-            }
-            Some(_) | None => self.call_stack(),
-        }
     }
 
     /// A thread's instance of the thread-local variable of this number; that of the first is the variable.

@@ -27,8 +27,17 @@ pub enum Called {
 
 /// Has the machine code that the path is in go on with another stack. `false`: it is none.
 pub fn set_stack_pointer(cx: &mut Cx<'_>, pointer: u64) -> bool {
+    set_register(cx, |convention| convention.stack_pointer, pointer)
+}
+
+/// The same, with another thread pointer.
+pub fn set_thread_pointer(cx: &mut Cx<'_>, pointer: u64) -> bool {
+    set_register(cx, |convention| convention.thread, pointer)
+}
+
+fn set_register(cx: &mut Cx<'_>, limb: fn(&Convention) -> usize, pointer: u64) -> bool {
     let func = cx.pos().func;
-    let limb = cx.core.code_source.as_ref().and_then(|source| Some(source.borrow().convention()?.stack_pointer));
+    let limb = cx.core.code_source.as_ref().and_then(|source| source.borrow().convention().map(limb));
     let Some(limb) = limb.filter(|_| cx.core.image.is_machine_code(func)) else { return false };
     let slot = cx.core.image.code(func).consts.len() + limb;
     cx.state.dirty = true;

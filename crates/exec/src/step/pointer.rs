@@ -278,7 +278,9 @@ fn is_below_stack(cx: &Cx<'_>, addr: u64) -> bool {
             stack.base + count * size - guard..stack.base + count * size
         }
     };
-    begin.contains(&addr)
+    let offset = addr.wrapping_sub(stack.base);
+    let in_room = cx.state.has_threads() && offset < count * size && offset % size < size - ROOM_GUARD;
+    in_room || begin.contains(&addr)
 }
 
 /// The fault of accessing `size` bytes at `offset` of an object that does not allow it.

@@ -50,6 +50,19 @@ pub fn make(cx: &mut Cx<'_>, address: u64, args: &[Value], given: Given) -> Resu
     entered.map(|()| number)
 }
 
+/// A new thread that is where the running one is: in a system call of machine code, which it makes once more when it runs. It does not run yet.
+pub fn split(cx: &mut Cx<'_>) -> ThreadId {
+    cx.state.dirty = true;
+    let (own, stack_size) = (Own::of(cx.state), cx.core.config.stack_size);
+    let threads = table(cx);
+    let number = threads.all.len() as ThreadId;
+    let own = Own { sp: stack_top(number, stack_size), ..own };
+    threads.all.push(Thread { status: Status::Ready, own, begins: None, locals: Rc::default() });
+    let running = threads.running;
+    Rc::make_mut(&mut threads.races).make(running, number);
+    number
+}
+
 /// Says what a thread does.
 pub fn set_status(cx: &mut Cx<'_>, thread: ThreadId, status: Status) {
     cx.state.dirty = true;

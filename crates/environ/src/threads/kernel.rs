@@ -1,0 +1,152 @@
+//! Threads of machine code as the kernel makes them (clone(2)), for programs whose own functions of threads run: those of glibc, and stripped ones.
+//!
+//! A new thread is a copy of the running one in the same system call, with a stack and a thread pointer of its own. It makes the call once
+//! more when it runs, and gets 0. At its end a word is cleared, for which others may wait by the futex.
+
+use wryneck_exec::memory::{self, writable_range, write_concrete};
+use wryneck_exec::threads::{self, Status, ThreadId, publish, set_status};
+use wryneck_exec::{Cx, PathEnd, Reply, Stop, Value, set_stack_pointer, set_thread_pointer};
+
+use super::{For, Stage, Thread, done, go_on, mine, next, note_elsewhere, of, turn, waiting};
+use crate::state::World;
+use crate::sys::children::{CLEARS, SHARES_MEMORY, TELLS_CHILD, TELLS_PARENT, pid};
+
+const CLONE: u64 = 56;
+const EXIT: u64 = 60;
+const SET_TID_ADDRESS: u64 = 218;
+const CLONE3: u64 = 435;
+
+/// `CLONE_THREAD`: a thread of the same process. What such threads share beside memory they share here anyway: `CLONE_FS`, `CLONE_FILES`,
+/// `CLONE_SIGHAND`, `CLONE_SYSVSEM`, and the old `CLONE_DETACHED`.
+const OF_PROCESS: u64 = 0x0001_0000;
+const SHARED: u64 = 0x200 | 0x400 | 0x800 | 0x0004_0000 | 0x0040_0000;
+/// `CLONE_SETTLS`: with this thread pointer.
+const SETS_POINTER: u64 = 0x0008_0000;
+
+/// What `clone` or `clone3` is asked for, addresses.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub(crate) struct Asked {
+    pub flags: u64,
+    /// The stack grows down from here.
+    pub stack: u64,
+    /// Where the new thread's number is to be written: by who makes it, and by itself.
+    pub in_parent: u64,
+    pub in_child: u64,
+    pub pointer: u64,
+}
+
+/// What a `clone` asks for by its arguments.
+fn by_arguments(cx: &mut Cx<'_>, args: &[Value]) -> Result<Asked, Stop> {
+    let mut number = |i: usize| cx.concretise(args[i], "an argument of `clone`");
+    Ok(Asked { flags: number(0)?, stack: number(1)?, in_parent: number(2)?, in_child: number(3)?, pointer: number(4)? })
+}
+
+/// What a `clone3` asks for by its structure: flags, a descriptor, child, parent, the signal of its end, stack, its size, thread pointer.
+pub(crate) fn by_structure(cx: &mut Cx<'_>, args: &[Value]) -> Result<Asked, Stop> {
+    const WORDS: u64 = 8;
+    let at = memory::block_address(cx, args[0], 8 * WORDS, false)?;
+    let mut all = [0; WORDS as usize];
+    for (i, word) in (0..).zip(&mut all) {
+        let value = memory::load(cx, Value::Bits(at + 8 * i), 64)?;
+        *word = cx.concretise(Value::Sym(value), "an argument of `clone3`")?;
+    }
+    let [flags, _, in_child, in_parent, signal, stack, size, pointer] = all;
+    Ok(Asked { flags: flags | signal, stack: stack.wrapping_add(size), in_parent, in_child, pointer })
+}
+
+/// What a system call of machine code is, if it makes a thread or ends one. May decide.
+pub(super) fn system_call(cx: &mut Cx<'_>, number: u64, args: &[Value]) -> Result<Option<Reply>, Stop> {
+    if let Some(asked) = World::of(cx).own.threads.all.get(cx.state.thread() as usize).and_then(|thread| thread.begins) {
+        return begin(cx, &asked).map(Some);
+    }
+    let asked = match number {
+        CLONE => by_arguments(cx, args)?,
+        CLONE3 => by_structure(cx, args)?,
+        EXIT if cx.state.has_threads() => return exit(cx),
+        SET_TID_ADDRESS => {
+            if let Value::Bits(at) = args[0] {
+                mine(cx).cleared = at;
+            }
+            return if cx.state.thread() > 0 { Ok(Some(Reply::Value(Value::Bits(id(cx.state.thread()))))) } else { Ok(None) };
+        }
+        _ => return Ok(None),
+    };
+    if asked.flags & OF_PROCESS == 0 { Ok(None) } else { make(cx, &asked).map(Some) }
+}
+
+/// The kernel's number of a thread.
+fn id(thread: ThreadId) -> u64 {
+    pid(0) + u64::from(thread)
+}
+
+/// Writes a new thread's number where it is wanted.
+fn tell(cx: &mut Cx<'_>, asked: &Asked, flag: u64, at: u64, number: ThreadId) -> Result<(), Stop> {
+    if asked.flags & flag == 0 { Ok(()) } else { write_concrete(cx, at, &(id(number) as u32).to_le_bytes()) }
+}
+
+/// The running thread is new, in the call that made it. What that call was given may be overwritten by now.
+fn begin(cx: &mut Cx<'_>, asked: &Asked) -> Result<Reply, Stop> {
+    let me = cx.state.thread();
+    mine(cx).begins = None;
+    set_stack_pointer(cx, asked.stack);
+    if asked.flags & SETS_POINTER != 0 {
+        set_thread_pointer(cx, asked.pointer);
+    }
+    tell(cx, asked, TELLS_CHILD, asked.in_child, me)?;
+    Ok(done(cx, 0))
+}
+
+fn make(cx: &mut Cx<'_>, asked: &Asked) -> Result<Reply, Stop> {
+    let known = OF_PROCESS | SHARED | SHARES_MEMORY | SETS_POINTER | TELLS_PARENT | TELLS_CHILD | CLEARS;
+    let unknown = asked.flags & !known;
+    if unknown != 0 || asked.flags & SHARES_MEMORY == 0 || asked.stack == 0 {
+        return Err(PathEnd::Unsupported(format!("a thread that `clone` makes with the flags {:#x}", asked.flags)).into());
+    }
+    if cx.core.config.keep_infeasible_flips {
+        return Err(PathEnd::Unsupported("a thread of a program without symbols for it, under rules and with paths left out".into()).into());
+    }
+    if wryneck_exec::processes::are_several(cx.state) {
+        return Err(PathEnd::Unsupported("a thread of one of several processes".into()).into());
+    }
+    for (flag, at) in [(TELLS_PARENT, asked.in_parent), (TELLS_CHILD | CLEARS, asked.in_child)] {
+        if asked.flags & flag != 0 {
+            memory::block_address(cx, Value::Bits(at), 4, true)?;
+        }
+    }
+    if let Some(reply) = turn(cx)? {
+        return Ok(reply);
+    }
+    let number = threads::split(cx);
+    let cleared = if asked.flags & CLEARS != 0 { asked.in_child } else { 0 };
+    *of(cx, number) = Thread { begins: Some(*asked), cleared, ..Thread::default() };
+    note_elsewhere(cx);
+    tell(cx, asked, TELLS_PARENT, asked.in_parent, number)?;
+    Ok(done(cx, id(number)))
+}
+
+/// exit(status) of a thread that is not the last one.
+fn exit(cx: &mut Cx<'_>) -> Result<Option<Reply>, Stop> {
+    let me = cx.state.thread();
+    let left = cx.state.statuses().iter().enumerate().any(|(i, status)| i as ThreadId != me && *status != Status::Ended);
+    if !left {
+        return Ok(None);
+    }
+    let cleared = World::of(cx).own.threads.all.get(me as usize).map_or(0, |thread| thread.cleared);
+    let cleared = Some(cleared).filter(|at| *at != 0 && writable_range(cx, *at, 4));
+    let mut waking = cleared.map_or_else(Vec::new, |at| waiting(cx, For::Futex, at));
+    waking.truncate(1);
+    let next = next(cx, None, &waking)?;
+    if let Some(at) = cleared {
+        write_concrete(cx, at, &[0; 4])?;
+        publish(cx, at);
+    }
+    threads::end(cx)?;
+    for thread in &waking {
+        set_status(cx, *thread, Status::Ready);
+        of(cx, *thread).stage = Stage::Woken;
+    }
+    if !waking.contains(&next) {
+        go_on(cx, next);
+    }
+    Ok(Some(Reply::Switch(next)))
+}
