@@ -48,6 +48,7 @@ errnos! {
     ENOSYS = 38;
     ENOTEMPTY = 39;
     ELOOP = 40;
+    ENODATA = 61;
     EOVERFLOW = 75;
     ENOTSOCK = 88;
     EDESTADDRREQ = 89;

@@ -5,7 +5,8 @@ use std::rc::Rc;
 use wryneck_exec::PathEnd;
 use wryneck_expr::ExprId;
 
-use super::fd::{O_ACCMODE, O_CLOEXEC, O_PATH};
+use super::fd::{O_ACCMODE, O_CLOEXEC, O_PATH, O_RDONLY};
+use super::maps;
 use super::path::{AT_FDCWD, Follow, Found};
 use super::stat::{AT_EMPTY_PATH, AT_SYMLINK_NOFOLLOW};
 use super::{Done, Sys};
@@ -119,6 +120,9 @@ impl Sys<'_, '_> {
         let stays = flags & O_NOFOLLOW != 0;
         let follow = if creates { Follow::Make { follow: !exclusive && !stays } } else { self.follow_unless(stays) };
         let given = self.given(at, self.args[path], follow)?;
+        if given.name() == maps::PATH && self.has_maps() && flags & O_ACCMODE == O_RDONLY {
+            return self.open_maps(flags);
+        }
         let found = self.walk(&given, follow)?;
         let node = match found.entry()? {
             Some(_) if exclusive => return Err(EEXIST.into()),

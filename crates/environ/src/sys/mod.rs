@@ -4,6 +4,7 @@
 //! is a fault of the program, not `EFAULT`; only the null page gives `EFAULT`. A call that is not in the table returns `ENOSYS` and is a
 //! row of the ledger.
 
+pub mod attributes;
 mod buffer;
 pub mod children;
 pub mod dir;
@@ -14,6 +15,7 @@ pub mod file;
 pub mod internet;
 pub mod link;
 pub mod lock;
+mod maps;
 pub mod memory;
 pub mod path;
 pub mod pipe;
@@ -106,6 +108,7 @@ system_calls! {
     24 "sched_yield" children::sched_yield;
     25 "mremap" memory::mremap;
     26 "msync" memory::msync;
+    27 "mincore" memory::mincore;
     28 "madvise" memory::madvise;
     32 "dup" fd::dup;
     33 "dup2" fd::dup2;
@@ -188,6 +191,12 @@ system_calls! {
     158 "arch_prctl" process::zero;
     162 "sync" process::zero;
     186 "gettid" process::gettid;
+    191 "getxattr" attributes::get;
+    192 "lgetxattr" attributes::get_of_link;
+    193 "fgetxattr" attributes::get_of_descriptor;
+    194 "listxattr" attributes::list;
+    195 "llistxattr" attributes::list_of_link;
+    196 "flistxattr" attributes::list_of_descriptor;
     200 "tkill" process::tkill;
     201 "time" time::time;
     202 "futex" process::futex;
@@ -349,6 +358,9 @@ enum Replayed {
 }
 use Replayed::{Otherwise, Same};
 
+/// Calls that ask for extended attributes.
+const ATTRIBUTES: &[&str] = &["fgetxattr", "flistxattr", "getxattr", "lgetxattr", "listxattr", "llistxattr"];
+
 /// Calls whose answer is this run's, and what is assumed where a program asks.
 static OF_THIS_RUN: &[(&[&str], Replayed, &str)] = &[
     (
@@ -358,6 +370,7 @@ static OF_THIS_RUN: &[(&[&str], Replayed, &str)] = &[
     ),
     (&["getpid", "getppid", "gettid", "getpgrp", "getpgid", "getsid", "setsid"], Otherwise, "process ids are those of this run"),
     (&["getuid", "geteuid", "getgid", "getegid", "getgroups"], Same, "user and groups are those of this run"),
+    (ATTRIBUTES, Same, "no file has extended attributes"),
     (&["getrandom"], Otherwise, "random bytes are those of this run"),
     (&["ioctl"], Same, "no descriptor is a terminal"),
     (&["uname", "sysinfo", "sched_getaffinity", "getrlimit", "prlimit64"], Same, "the machine and its limits are those of this run"),

@@ -137,6 +137,14 @@ int main(void)
 	show(UMASK, 077);
 	show(UMASK, 022);
 	show(UNLINK, "made");
+	/* ENODATA, or EOPNOTSUPP where the file system has no attributes. */
+	long none = sys(GETXATTR, "file", "user.none", b, 9);
+	say("no attribute", none == -61 || none == -95);
+	show(GETXATTR, "missing", "user.none", b, 9);
+	show(LGETXATTR, "missing", "user.none", b, 9);
+	show(FGETXATTR, 99, "user.none", b, 9);
+	show(GETXATTR, "file", "", b, 9);
+	show(LISTXATTR, "missing", b, 9);
 	show(UNLINK, "file");
 	show(OPEN, "link", RDONLY);
 	return 0;

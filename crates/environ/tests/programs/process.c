@@ -52,6 +52,10 @@ int main(void)
 	say("zero", p[0] + p[9999] + p[12287]);
 	p[12287] = 5;
 	say("written", p[12287]);
+	say("in memory", sys(MINCORE, p + 8192, 4096, random));
+	say("its page", random[0] & 1);
+	say("unaligned", sys(MINCORE, p + 1, 4096, random));
+	say("nothing there", sys(MINCORE, 4096, 4096, random));
 	show(MPROTECT, p + 1, 4096, 1);
 	show(MUNMAP, p + 1, 4096);
 	say("unmap", sys(MUNMAP, p, 10000));
