@@ -97,10 +97,18 @@ impl Resume {
         }
         Explored::of(folder, &[])?;
         let summary: Option<serde_json::Value> = facts.get("summary").and_then(|summary| serde_json::from_str(summary).ok());
-        if summary.is_some_and(|summary| !summary["goal"]["reached"].is_null()) {
+        if summary.as_ref().is_some_and(|summary| !summary["goal"]["reached"].is_null()) {
             return Err(problem(
                 format!("the run in `{shown}` has reached its goal"),
                 format!("`wryneck show {shown}` shows it; to find more, {AGAIN}"),
+            ));
+        }
+        let lost = summary.as_ref().and_then(|summary| summary["losses"].as_array()).into_iter().flatten().filter_map(|loss| loss.as_str());
+        let lost = lost.collect::<Vec<_>>().join(", ");
+        if facts.get("status") == Some("complete") && !lost.is_empty() {
+            return Err(problem(
+                format!("the run in `{shown}` ended by itself, and what it left out cannot be gone on with: {lost}"),
+                format!("`wryneck show {shown}` says which options change that; {AGAIN}"),
             ));
         }
         if facts.get("status") == Some("complete") {

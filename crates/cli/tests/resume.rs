@@ -204,6 +204,8 @@ fn what_cannot_be_continued_is_refused_by_name() {
     };
     wryneck(dir, &[&run[..], &["done", "p.c", "--sym-arg", "1"]].concat());
     refused(&["run", "--resume", "done"], "is complete: nothing is left");
+    wryneck(dir, &[&run[..], &["few", "--max-forks", "2", "p.c", "--sym-arg", "6"]].concat());
+    refused(&["run", "--resume", "few"], "what it left out cannot be gone on with: dropped flip");
     refused(&["run", "--resume", "none"], "cannot find `none`");
     wryneck(dir, &[&run[..], &["cut", "p.c", "--sym-arg", "6"]].concat());
     refused(&["run", "--resume", "cut", "p.c"], "`p.c`: a run that goes on has its target");
