@@ -663,8 +663,32 @@ fn variables_that_a_program_asks_for_are_input() {
         are_those_of_variables(&place, &format!("{flags:?}"));
     }
     let source = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/machine/environment.c");
-    place.built_by_gcc(source.to_str().expect("a path in UTF-8"), &["-O1", "-static", "-o", "environment"]);
-    are_those_of_variables(&place, "glibc");
+    // In a dynamic program the pointer to the variables is the library's, or the program's own where it was linked for a fixed address.
+    for flags in [&["-O1", "-static"][..], &["-O1"], &["-O1", "-no-pie", "-s"]] {
+        place.built_by_gcc(source.to_str().expect("a path in UTF-8"), &[flags, &["-o", "environment"]].concat());
+        are_those_of_variables(&place, &format!("glibc {flags:?}"));
+    }
+}
+
+/// A hooked allocator that fails sets the `errno` of the program's own C library.
+#[test]
+fn allocations_that_fail_set_errno() {
+    let place = Place::new();
+    let text = "#include <errno.h>\n#include <stdlib.h>\nint main(int argc, char **argv) {\n\
+        size_t n = argv[1][0] == 'a' ? 10 : (size_t)-1 / 2 - 100;\n  errno = 0;\n  volatile char *p = malloc(n), *q = realloc(0, n);\n  return errno + !p + !q;\n}\n";
+    fs::write(place.path("main.c"), text).expect("there is room");
+    let explored = |place: &Place, shown: &str| {
+        let run = place.explored(&["main", "--sym-arg", "1"]);
+        let statuses: Vec<String> = ends(&run).into_iter().map(|(what, _)| what).collect();
+        assert_eq!(statuses, ["exit 0", "exit 14"], "{shown} {run}");
+    };
+    for flags in [&["-O1"][..], &["-O1", "-static"], &["-O1", "-static-pie"]] {
+        place.built_by_gcc("main.c", &[flags, &["-w", "-o", "main"]].concat());
+        explored(&place, &format!("{flags:?}"));
+    }
+    let musl = Command::new("musl-gcc").current_dir(place.0.path()).args(["-w", "-O1", "-static", "main.c", "-o", "main"]).status();
+    assert!(musl.expect("musl-tools is installed").success());
+    explored(&place, "musl");
 }
 
 fn are_those_of_variables(place: &Place, shown: &str) {

@@ -76,6 +76,8 @@ pub(crate) fn is_own_call(cx: &Cx<'_>) -> Reply {
     Reply::Value(Value::Bits(u64::from(!places::in_library(&cx.core.image, caller))))
 }
 
+/// The C library's pointer to the program's variables.
+pub const VARIABLES: &str = "__environ";
 /// Functions that take variables away, which `getenv` would have to know: they are watched where variables are input.
 pub const FORGETTERS: [&str; 2] = ["clearenv", "unsetenv"];
 
@@ -190,8 +192,16 @@ enum Own {
 
 /// Looks for a variable among those that the program was given and has set.
 fn own(linux: &Linux, cx: &mut Cx<'_>, name: &[u8]) -> Result<Own, Stop> {
-    let of_bitcode = || cx.core.image.program.lookup("__environ").map(|target| cx.core.image.target_address(target));
-    let Some(pointer) = linux.input.process.as_ref().map_or_else(of_bitcode, |process| process.variables) else { return Ok(Own::Unset) };
+    let of_bitcode = || cx.core.image.program.lookup(VARIABLES).map(|target| cx.core.image.target_address(target));
+    let of_library = || cx.core.code_source.as_ref().and_then(|source| source.borrow().address_of_data(VARIABLES));
+    let pointer = match &linux.input.process {
+        None => of_bitcode(),
+        Some(process) => match process.variables.or_else(of_library) {
+            None => return Ok(Own::Unknown),
+            known => known,
+        },
+    };
+    let Some(pointer) = pointer else { return Ok(Own::Unset) };
     let known = |cx: &mut Cx<'_>, at: u64, width: u32| {
         let value = memory::load(cx, Value::Bits(at), width)?;
         Ok::<_, Stop>(cx.core.pool.as_u64(value))

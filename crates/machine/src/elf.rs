@@ -251,6 +251,20 @@ impl Elf {
         self.data(nearest.address).filter(|s| address - s.address < s.size)
     }
 
+    /// Whether there is a function of this name; `None` where that is not known: libraries are loaded later, or the program is stripped and has no
+    /// names, or those alone that a loader needs.
+    pub fn has_function(&self, name: &str) -> Option<bool> {
+        let functions = || self.symbols.iter().filter(|symbol| symbol.code);
+        let are_known = self.interpreter.is_none() && !self.is_loaded && functions().next().is_some();
+        are_known.then(|| functions().any(|symbol| symbol.name == name))
+    }
+
+    /// Where the visible variable of this name is: the program's own before those of libraries, as loaders find it.
+    pub fn visible_data(&self, name: &str) -> Option<u64> {
+        let all = || self.symbols.iter().filter(|s| !s.code && !s.local && s.name == name);
+        all().find(|s| !s.library).or_else(|| all().next()).map(|s| s.address)
+    }
+
     /// The variables of the program itself that the file has no bytes for, apart: those of `.bss`.
     pub fn without_bytes(&self) -> Vec<Data> {
         self.variables(&|segment, at| segment.bytes.len() as u64 <= at)

@@ -20,6 +20,7 @@ pub mod cpu;
 pub mod disassembly;
 pub mod dwarf;
 pub mod elf;
+mod errno;
 pub mod error;
 mod flow;
 mod frames;
@@ -504,6 +505,14 @@ impl Objects for MachineProgram {
         Some(Data { name: symbol.name.clone(), address: symbol.address, size: symbol.size })
     }
 
+    fn errno(&self, thread: u64, read: ReadBytes<'_>) -> Option<u64> {
+        errno::address(self, thread, read)
+    }
+
+    fn address_of_data(&self, name: &str) -> Option<u64> {
+        self.elf.visible_data(name)
+    }
+
     fn bounds(&self, address: u64) -> Option<(u64, u64)> {
         let array = self.elf.array(address).map(|(_, start, size)| (start, size));
         array.or_else(|| self.elf.data_over(address).map(|symbol| (symbol.address, symbol.size)))
@@ -527,9 +536,7 @@ impl Objects for MachineProgram {
     }
 
     fn has_function(&self, name: &str) -> Option<bool> {
-        let functions = || self.elf.symbols.iter().filter(|symbol| symbol.code);
-        // A stripped program has no names, or those alone that a loader needs.
-        (self.elf.interpreter.is_none() && functions().next().is_some()).then(|| functions().any(|symbol| symbol.name == name))
+        self.elf.has_function(name)
     }
 
     fn has_destructors(&self) -> bool {

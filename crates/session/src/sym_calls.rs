@@ -2,7 +2,7 @@
 
 use anyhow::Result;
 use wryneck_environ::SymCall;
-use wryneck_environ::sym_calls::{FORGETTERS, is_known, widths};
+use wryneck_environ::sym_calls::{FORGETTERS, VARIABLES, is_known, widths};
 use wryneck_ir::{Module, OWN_CALL, Op, call_flags};
 use wryneck_machine::prototype::ParameterKind;
 use wryneck_machine::{Elf, Known, Passed};
@@ -97,10 +97,11 @@ pub fn of_machine_code(calls: &[SymCall], elf: &Elf, library: &dyn Fn(&str) -> K
     for SymCall { name, .. } in calls {
         let refused = |why: &str, help: &str| Err(refused(name, why, help));
         if name == "getenv" {
-            if variables(elf).is_none() {
+            if variables(elf).is_none() && !elf.is_loaded {
                 return refused("the executable has no symbol `__environ`", "give it variables: `--sym-env NAME:SIZE`");
             }
-            let there = FORGETTERS.iter().filter(|name| elf.symbols.iter().any(|symbol| symbol.code && symbol.name == **name));
+            let is_there = |name: &str| elf.is_loaded || elf.symbols.iter().any(|symbol| symbol.code && symbol.name == name);
+            let there = FORGETTERS.iter().filter(|name| is_there(name));
             all.extend(there.map(|name| Known { asks: Some(OWN_CALL), ..Known::of_words(name, [], 32) }));
         }
         let mut found = elf.symbols.iter().filter(|symbol| symbol.code && symbol.name == *name).peekable();
@@ -123,9 +124,9 @@ pub fn of_machine_code(calls: &[SymCall], elf: &Elf, library: &dyn Fn(&str) -> K
     Ok(all)
 }
 
-/// Where an executable keeps the pointer to its variables.
+/// Where an executable keeps the pointer to its variables, if that is not in a library that is loaded later.
 pub fn variables(elf: &Elf) -> Option<u64> {
-    elf.symbols.iter().find(|symbol| !symbol.code && symbol.name == "__environ").map(|symbol| symbol.address)
+    elf.symbols.iter().find(|symbol| !symbol.code && symbol.name == VARIABLES).map(|symbol| symbol.address)
 }
 
 /// What a function of the program returns, by its debug information.

@@ -5,7 +5,7 @@
 //! libc has a function for that.
 
 use wryneck_exec::ground::memory::HeapObject;
-use wryneck_exec::{Cx, PathEnd, Reply, Stop, Value, heap_calls, memory};
+use wryneck_exec::{Cx, PathEnd, Reply, Stop, Value, heap_calls, memory, thread_pointer};
 
 use crate::Linux;
 use crate::errno::{EINVAL, ENOMEM};
@@ -62,12 +62,26 @@ fn give(
     })
 }
 
-/// Null, with errno set by the overlay's function for it if it is there.
-fn out_of_memory(cx: &Cx<'_>) -> Reply {
+/// Null, with errno set: of machine code where the C library's is, else by the overlay's function for it if it is there.
+fn out_of_memory(cx: &mut Cx<'_>) -> Reply {
+    if let Some(at) = errno_of_machine_code(cx) {
+        cx.state.dirty = true;
+        cx.state.memory.space.write(at, &ENOMEM.0.to_le_bytes());
+        return Reply::Value(Value::Bits(0));
+    }
     match start::function(cx, "__wryneck_out_of_memory") {
         Some(f) => Reply::Tail(f, Vec::new()),
         None => Reply::Value(Value::Bits(0)),
     }
+}
+
+/// The address of the running thread's `errno`, where that may be written.
+fn errno_of_machine_code(cx: &Cx<'_>) -> Option<u64> {
+    let source = cx.core.code_source.as_ref()?;
+    let thread = thread_pointer(cx).filter(|pointer| *pointer != 0)?;
+    let read = |at: u64, out: &mut [u8]| cx.state.memory.space.read(at, out);
+    let at = source.borrow().errno(thread, &read)?;
+    memory::writable_range(cx, at, 4).then_some(at)
 }
 
 pub fn malloc(linux: &Linux, args: &Args<'_>, cx: &mut Cx<'_>) -> Result<Reply, Stop> {

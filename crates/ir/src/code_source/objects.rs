@@ -20,6 +20,14 @@ pub trait Objects {
     fn data(&self, _address: u64) -> Option<Data> {
         None
     }
+    /// Where `errno` is of the thread with this thread pointer, if the C library's function for it is known. Reads the path's memory.
+    fn errno(&self, _thread: u64, _read: ReadBytes<'_>) -> Option<u64> {
+        None
+    }
+    /// Where the visible variable of this name is: the program's own before those of libraries.
+    fn address_of_data(&self, _name: &str) -> Option<u64> {
+        None
+    }
     /// The address and the bytes of the static storage that pointers derived from an address of it stay in: a variable with a name, or an array
     /// of variables that the linker makes.
     fn bounds(&self, _address: u64) -> Option<(u64, u64)> {
