@@ -18,7 +18,7 @@ use wryneck_confine::{Collected, Confinement, Ended, Job, Level, Limit, Limits, 
 use wryneck_environ::ProgramInput;
 use wryneck_report::{Finding, KTest};
 
-use crate::about::About;
+use crate::about::{About, Ordered};
 use crate::beneath::Beneath;
 use crate::budget;
 use crate::child;
@@ -223,7 +223,8 @@ impl Replay {
         let verdict =
             self.judged(number, &Test { bytes: &bytes, concrete: Concrete::of(&self.words, &ktest), stop, ran: &ran }, &expected)?;
         let ran = ran.into_inner().unwrap_or_else(PoisonError::into_inner);
-        let verdict = in_order(verdict, &about, &expected, ran.as_ref());
+        let order = about.order.as_ref().filter(|_| self.place.native.is_scheduled());
+        let verdict = in_order(verdict, &about, order, &expected, ran.as_ref());
         Ok(match verdict {
             Verdict::Different(how) if self.confinement.level() == Level::Plain => {
                 Verdict::Cannot(format!("{how}, confined by Landlock alone, where it may not do all that it does elsewhere"))
@@ -418,9 +419,9 @@ impl Replay {
     }
 }
 
-/// What a verdict on a path with threads says, where its threads ran natively in this order.
-fn in_order(verdict: Verdict, about: &About, expected: &Expected, ran: Option<&Order>) -> Verdict {
-    let Some(order) = &about.order else {
+/// What a verdict on a path with threads says, where its threads ran natively in this order. `order`: that of the path, if a native run can follow it.
+fn in_order(verdict: Verdict, about: &About, order: Option<&Ordered>, expected: &Expected, ran: Option<&Order>) -> Verdict {
+    let Some(order) = order else {
         return match verdict {
             Verdict::Different(how) if about.threads => Verdict::Cannot(format!("{OWN_ORDER}: {how}")),
             verdict => verdict,

@@ -23,7 +23,8 @@ const LATE: Duration = Duration::from_millis(250);
 /// How long telling what is known may take then, and where memory is over, which is not waited for.
 const LAST: Duration = Duration::from_millis(600);
 const LAST_OF_MEMORY: Duration = Duration::from_millis(1500);
-/// What is said where there was no time to tell what is known.
+/// What is said where there was no time to tell what is known, and how long that may take on a loaded machine.
+const SAID: Duration = Duration::from_millis(200);
 const LAST_WORDS: &str = "wryneck was cut off before it had told what is known: the run's folder has what was written by then\n";
 /// Longest and shortest pause between two looks.
 const PAUSE: (Duration, Duration) = (Duration::from_millis(1), Duration::from_millis(50));
@@ -97,8 +98,13 @@ fn cut(cause: Cause) -> ! {
             thread::sleep(PAUSE.1);
         }
         // Standard error may be locked, and may not be read.
-        thread::spawn(|| fs::File::options().append(true).open("/dev/stderr").map(|mut stderr| stderr.write_all(LAST_WORDS.as_bytes())));
-        thread::sleep(PAUSE.1);
+        let words = thread::spawn(|| {
+            fs::File::options().append(true).open("/dev/stderr").map(|mut stderr| stderr.write_all(LAST_WORDS.as_bytes()))
+        });
+        let start = Instant::now();
+        while !words.is_finished() && start.elapsed() < SAID {
+            thread::sleep(PAUSE.0);
+        }
         exit(2)
     });
     let mine = ENDED_BY.compare_exchange(NOBODY, WATCHDOG, Ordering::AcqRel, Ordering::Acquire).is_ok();

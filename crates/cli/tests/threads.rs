@@ -84,14 +84,21 @@ fn a_schedule_that_does_not_fit_is_no_verdict() {
 const MODELLED: [&[&str]; 2] = [&["musl-gcc", "-O1", "-static"], &["musl-gcc", "-O1"]];
 const OWN: [&[&str]; 4] = [&["gcc", "-O1"], &["gcc", "-O1", "-s"], &["gcc", "-O1", "-static"], &["musl-gcc", "-O1", "-static", "-s"]];
 
-/// What a run says of a program of C as an executable, built by this command.
+/// A folder with a program of C as an executable, built by this command.
 #[track_caller]
-fn of_executable(text: &str, build: &[&str], options: &[&str]) -> Value {
+fn built(text: &str, build: &[&str]) -> tempfile::TempDir {
     let folder = tempfile::tempdir().expect("there is room");
     fs::write(folder.path().join("program.c"), text).expect("there is room");
     let mut gcc = Command::new(build[0]);
     gcc.current_dir(folder.path()).args(["-w", "-g", "-pthread", "program.c", "-o", "program"]).args(&build[1..]);
     assert!(gcc.status().expect("the compilers are installed").success());
+    folder
+}
+
+/// What a run says of it.
+#[track_caller]
+fn of_executable(text: &str, build: &[&str], options: &[&str]) -> Value {
+    let folder = built(text, build);
     said(folder.path(), &[&["run", "--json", "--output", "out"], options, &["program"]].concat())
 }
 
@@ -173,6 +180,19 @@ fn threads_as_the_kernel_makes_them() {
         if named {
             assert_eq!(run["findings"][0]["kind"]["id"], "out-of-bounds-read", "{build:?} {run}");
         }
+    }
+}
+
+/// Where the order does not matter, a native run of an executable ends as the path does.
+#[test]
+fn an_exit_of_an_executable_with_threads_is_replayed() {
+    let text =
+        twice("pthread_mutex_lock(&m); n++; pthread_mutex_unlock(&m);").replace("return n == 77", "return argv[1][0] == 'a' || n == 77");
+    for build in OWN.into_iter().chain(MODELLED) {
+        let folder = built(&text, build);
+        said(folder.path(), &["run", "--json", "--no-replay", "--emit", "all", "--output", "out", "program", "--sym-arg", "1"]);
+        let replayed = said(folder.path(), &["replay", "--json", "out"]);
+        assert_eq!((&replayed["same"], &replayed["cannot"]), (&2.into(), &0.into()), "{build:?} {replayed}");
     }
 }
 

@@ -27,6 +27,7 @@ const PROGRAMS: &[&str] = &[
     "/bin/cat --sym-stdin 3",
     "/bin/dash -c --sym-arg 2",
     "/bin/echo --sym-arg 3",
+    "/bin/ls -d --sym-arg 2",
     "/bin/sed --sym-arg 2 --sym-stdin 2",
     "/bin/sed -n p --sym-stdin 3",
     "/bin/true --sym-arg 2",
@@ -41,7 +42,9 @@ const PROGRAMS: &[&str] = &[
     "/usr/bin/head -c --sym-arg 2 --sym-stdin 2",
     "/usr/bin/mawk --sym-arg 2 --sym-stdin 2",
     "/usr/bin/md5sum --sym-stdin 1",
+    "/usr/bin/numfmt --to=iec --sym-arg 3",
     "/usr/bin/od --sym-stdin 3",
+    "/usr/bin/perl -ne print --sym-stdin 2",
     "/usr/bin/printf --sym-arg 3",
     "/usr/bin/seq --sym-arg 2",
     "/usr/bin/sort --sym-stdin 3",
@@ -49,6 +52,8 @@ const PROGRAMS: &[&str] = &[
     "/usr/bin/tr a b --sym-stdin 3",
     "/usr/bin/uniq --sym-stdin 4",
     "/usr/bin/wc --sym-stdin 2",
+    "/usr/bin/xz -T2 -c --sym-stdin 2",
+    "/usr/bin/xz -dc --sym-stdin 3",
 ];
 
 /// What became of a program's tests.
