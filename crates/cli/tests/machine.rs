@@ -670,6 +670,21 @@ fn variables_that_a_program_asks_for_are_input() {
     }
 }
 
+/// An address into one mapping whose constant, folded with the length of the mapping, lies in another one.
+#[test]
+fn a_folded_constant_means_the_object_that_the_address_lies_in() {
+    let place = Place::new();
+    let text = "#include <stdint.h>\n#include <sys/mman.h>\nstatic char *volatile q[2];\nint main(int argc, char **argv) {\n  \
+        long n = (1L + ((unsigned char)argv[1][0] > 3)) << 20;\n  for (int i = 0; i < 2; i++) {\n    \
+        char *a = mmap(0, n + 4096, 3, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);\n    \
+        q[i] = (char *)(((uintptr_t)a + n + 4096 - 2496) & -64);\n    *q[i] = 1;\n  }\n  return *q[0] + *q[1];\n}\n";
+    fs::write(place.path("main.c"), text).expect("there is room");
+    place.built_by_gcc("main.c", &["-O2", "-o", "main"]);
+    let run = place.explored(&["main", "--sym-arg", "1"]);
+    assert_eq!((&run["findings"], &run["every_path"]), (&serde_json::json!([]), &true.into()), "{run}");
+    assert!(ends(&run).into_iter().all(|(what, _)| what == "exit 2"), "{run}");
+}
+
 /// A hooked allocator that fails sets the `errno` of the program's own C library.
 #[test]
 fn allocations_that_fail_set_errno() {

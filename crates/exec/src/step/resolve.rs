@@ -208,9 +208,28 @@ fn grouped(cx: &mut Cx<'_>, targets: &[Target]) -> Vec<Target> {
 fn in_object(cx: &mut Cx<'_>, addr: u64, rest: ExprId) -> Option<(Key, ExprId)> {
     let object = pointer::object_at(cx, addr).filter(|object| pointer::is_base(cx, addr, object, rest))?;
     let shift = cx.core.pool.bits(64, addr.wrapping_sub(object.base));
+    if cx.core.config.machine_code && addr != object.base && matches!(object.what, What::Heap { .. }) {
+        let offset = cx.core.pool.add(rest, shift);
+        if !may_lie_in(cx, &object, offset) {
+            return None;
+        }
+    }
     let section = cx.core.config.machine_code && matches!(object.what, What::Global { .. });
     let key = if section { Key::Section(object.base) } else { Key::Object(object.base) };
     Some((key, cx.core.pool.add(rest, shift)))
+}
+
+/// Whether an offset may lie in a heap object, its end included. Where it cannot, the constant that lies there was folded from an address of another
+/// object, which may have been made before this one. Asks the solver where neither the bounds of the offset nor the model show it.
+fn may_lie_in(cx: &mut Cx<'_>, object: &Object, offset: ExprId) -> bool {
+    let (low, high) = cx.core.pool.interval(offset);
+    if low <= high && high <= object.size || cx.core.eval.eval(&cx.core.pool, offset, &cx.state.model) <= object.size {
+        return true;
+    }
+    let size = cx.core.pool.bits(64, object.size);
+    let inside = cx.core.pool.ule(offset, size);
+    // What the solver does not decide may.
+    !matches!(cx.ask(inside), Ok(None))
 }
 
 /// The addresses around `addr` that are resolved together with it: the object it lies in, if it does, or a gap.
