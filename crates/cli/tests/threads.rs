@@ -196,6 +196,57 @@ fn an_exit_of_an_executable_with_threads_is_replayed() {
     }
 }
 
+/// What was wrong once: programs with how they are built, and the one end that they have.
+#[test]
+fn threads_of_executables_end_as_natively() {
+    const BEGIN: &str = "#define _GNU_SOURCE\n#include <pthread.h>\n#include <sched.h>\n#include <signal.h>\n#include <stdatomic.h>\n\
+        #include <stdlib.h>\n#include <sys/prctl.h>\n#include <sys/wait.h>\n#include <time.h>\n#include <unistd.h>\n";
+    let programs = [
+        // Without optimisation the address of the variable lies on the stack, with the variable's bounds.
+        (
+            &["gcc", "-O0"][..],
+            "static atomic_int turn; static int n;\n__attribute__((optimize(\"O2\"), noinline)) static void add(int k) { n += k; }\n\
+             static void *w(void *a) { while (atomic_load(&turn) != 1) sched_yield(); add(4); atomic_store(&turn, 2); return 0; }\n\
+             int main(void) { pthread_t t; pthread_create(&t, 0, w, 0); add(1); atomic_store(&turn, 1);\n\
+             while (atomic_load(&turn) != 2) sched_yield(); add(2); pthread_join(t, 0); return n; }\n",
+            "7",
+        ),
+        // A lock whose owner has ended.
+        (
+            &["gcc", "-O2"],
+            "static pthread_mutex_t m; static void *w(void *a) { pthread_mutex_lock(&m); return 0; }\n\
+             int main(void) { pthread_mutexattr_t a; pthread_mutexattr_init(&a); pthread_mutexattr_setrobust(&a, PTHREAD_MUTEX_ROBUST);\n\
+             pthread_mutex_init(&m, &a); pthread_t t; pthread_create(&t, 0, w, 0); pthread_join(t, 0); return pthread_mutex_lock(&m); }\n",
+            "130",
+        ),
+        // A time that is input, while another thread can run.
+        (
+            &["gcc", "-O2"],
+            "static void *w(void *a) { struct timespec t = {0, (long)a}; nanosleep(&t, 0); return 0; }\n\
+             int main(int n, char **s) { pthread_t t, u; pthread_create(&t, 0, w, (void *)(s[1][0] & 1L)); pthread_create(&u, 0, w, (void *)1000L);\n\
+             pthread_join(t, 0); pthread_join(u, 0); return 0; }\n",
+            "0",
+        ),
+        // Where one thread is left, there may be processes, handlers and names.
+        (
+            &["gcc", "-O2"],
+            "static volatile int got; static void on(int s) { got = s; }\nstatic void *w(void *a) { prctl(PR_SET_NAME, \"worker\"); return 0; }\n\
+             int main(void) { pthread_t t; pthread_create(&t, 0, w, 0); pthread_join(t, 0); signal(SIGUSR1, on); raise(SIGUSR1);\n\
+             int s; if (fork() == 0) _exit(3); wait(&s); return WEXITSTATUS(s) + got; }\n",
+            "13",
+        ),
+    ];
+    for (build, text, end) in programs {
+        let text = format!("{BEGIN}{text}");
+        for build in [build, &[build, &["-static"]].concat(), &["musl-gcc", "-O2", "-static", "-s"]] {
+            let run = of_executable(&text, build, &["--no-replay", "--sym-arg", "1"]);
+            let ends: Vec<&Value> = run["ends"].as_array().into_iter().flatten().map(|end| &end["what"]).collect();
+            assert_eq!(ends, [end], "{build:?} {text} {run}");
+            assert_eq!(run["findings"], serde_json::json!([]), "{build:?} {run}");
+        }
+    }
+}
+
 /// A thread that is told to end by another one, or gets a signal of another, ends the path by name.
 #[test]
 fn a_signal_for_another_thread_of_the_kernel_is_unsupported() {

@@ -107,7 +107,7 @@ fn make_and_wait(s: &mut Sys<'_, '_>, stack: u64) -> Done {
 fn refused(s: &Sys<'_, '_>) -> Option<&'static str> {
     let shares = |mapping: &crate::state::Mapping| mapping.shared;
     match () {
-        () if s.cx.state.has_threads() => Some("among several threads"),
+        () if threads::has_others(s.cx) => Some("among several threads"),
         () if s.world().shares_memory || s.world().own.mappings.values().any(shares) => Some("of a program with shared memory"),
         () => None,
     }

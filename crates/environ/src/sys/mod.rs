@@ -258,10 +258,12 @@ system_calls! {
 pub fn syscall(linux: &Linux, args: &Args<'_>, cx: &mut Cx<'_>) -> Result<Reply, Stop> {
     let number = args.number(cx, 0)?;
     let args = std::array::from_fn(|i| args.value(i + 1));
+    threads::kernel::take_mask(cx);
     if let Some(reply) = threads::waits::system_call(linux, cx, number, &args)? {
         return Ok(reply);
     }
     let result = perform(linux, number, args, cx)?;
+    threads::waits::made(cx);
     signals::then(linux, result, Some((number, &args)), cx)
 }
 

@@ -12,6 +12,7 @@ use super::signals::{self, NEVER_BLOCKED, SIGNALS};
 use super::{Done, Sys, children};
 use crate::errno::{EAGAIN, EFAULT, EINVAL, ENOSYS, EPERM, ESRCH, Halt};
 use crate::libc::stdlib::failed;
+use crate::threads;
 use crate::written;
 
 /// The process id.
@@ -138,19 +139,20 @@ pub fn kill(s: &mut Sys<'_, '_>) -> Done {
 
 /// tkill(thread, signal).
 pub fn tkill(s: &mut Sys<'_, '_>) -> Done {
-    let (thread, signal) = (s.int(0)?, s.int(1)?);
-    send_to(s, thread, signal)
+    let signal = s.int(1)?;
+    send_to(s, 0, signal)
 }
 
 /// tgkill(process, thread, signal).
 pub fn tgkill(s: &mut Sys<'_, '_>) -> Done {
-    let (thread, signal) = (s.int(1)?, s.int(2)?);
-    send_to(s, thread, signal)
+    let signal = s.int(2)?;
+    send_to(s, 1, signal)
 }
 
-/// Sends a signal to a thread, which is the running one where there is no other.
-fn send_to(s: &mut Sys<'_, '_>, thread: i32, signal: i32) -> Done {
+/// Sends a signal to the thread that argument `i` names: the running one where there is no other.
+fn send_to(s: &mut Sys<'_, '_>, i: usize, signal: i32) -> Done {
     if s.cx.state.has_threads() && s.cx.core.config.machine_code {
+        let thread = s.int(i)?;
         let first = children::pid(running(s.cx.state));
         let number = u64::try_from(thread).ok().and_then(|id| id.checked_sub(first));
         let status = number.and_then(|number| s.cx.state.statuses().get(number as usize).copied());
@@ -230,9 +232,28 @@ pub fn sigaltstack(s: &mut Sys<'_, '_>) -> Done {
     Ok(0)
 }
 
-/// prctl(option, …): succeeds and does nothing, which the ledger says.
+/// prctl(option, …): the thread's name is kept; others succeed and do nothing, which the ledger says.
 pub fn prctl(s: &mut Sys<'_, '_>) -> Done {
-    s.fails("`prctl` changes nothing and gives nothing back");
+    const SET_NAME: i32 = 15;
+    const GET_NAME: i32 = 16;
+    match s.int(0)? {
+        SET_NAME => {
+            let bytes = s.string(s.args[1])?;
+            let Some(given) = s.concrete(&bytes) else {
+                return Err(PathEnd::Unsupported("a name of a thread that is input".into()).into());
+            };
+            // The kernel keeps 15 bytes and the end.
+            let mut name = [0; threads::NAME];
+            given.iter().take(threads::NAME - 1).zip(&mut name).for_each(|(byte, to)| *to = *byte);
+            threads::set_name(s.cx, name);
+        }
+        GET_NAME if threads::name_of_running(s.cx).is_some() => {
+            let at = s.block(s.args[1], threads::NAME as u64, true)?;
+            let name = threads::name_of_running(s.cx).unwrap_or_default();
+            s.put(at, &name)?;
+        }
+        _ => s.fails("`prctl` changes nothing and gives nothing back"),
+    }
     Ok(0)
 }
 

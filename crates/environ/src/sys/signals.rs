@@ -18,6 +18,7 @@ use crate::Linux;
 use crate::errno::{EAGAIN, EINTR, EINVAL, Errno, Halt, RESTARTS};
 use crate::sig::Args;
 use crate::state::World;
+use crate::threads;
 
 /// The function that calls a handler.
 const DELIVER: &str = "__wryneck_deliver";
@@ -290,9 +291,9 @@ fn send(s: &mut Sys<'_, '_>, signal: i32, code: i32, value: u64) -> Done {
         _ => {}
     }
     if let Action::Calls(_) = action(s.world(), signal)
-        && (!has_handlers(s.cx) || s.cx.state.has_threads())
+        && (!has_handlers(s.cx) || threads::has_others(s.cx))
     {
-        let among = if s.cx.state.has_threads() { " among several threads" } else { "" };
+        let among = if threads::has_others(s.cx) { " among several threads" } else { "" };
         return Err(undelivered(signal, among).into());
     }
     let sent = Sent { signal, code, who: s.me(), value, to_thread: code == BY_TKILL };

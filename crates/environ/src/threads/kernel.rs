@@ -3,17 +3,22 @@
 //! A new thread is a copy of the running one in the same system call, with a stack and a thread pointer of its own. It makes the call once
 //! more when it runs, and gets 0. At its end a word is cleared, for which others may wait by the futex.
 
+use std::rc::Rc;
+
 use wryneck_exec::memory::{self, writable_range, write_concrete};
 use wryneck_exec::threads::{self, Status, ThreadId, publish, set_status};
 use wryneck_exec::{Cx, PathEnd, Reply, Stop, Value, set_stack_pointer, set_thread_pointer};
 
-use super::{For, Stage, Thread, done, go_on, mine, next, note_elsewhere, of, turn, waiting};
+use super::life::peek;
+use super::{For, Stage, Thread, are_others, done, go_on, mine, next, note_elsewhere, of, turn, waiting};
 use crate::state::World;
 use crate::sys::children::{CLEARS, SHARES_MEMORY, TELLS_CHILD, TELLS_PARENT, pid};
 
 const CLONE: u64 = 56;
 const EXIT: u64 = 60;
 const SET_TID_ADDRESS: u64 = 218;
+const SET_ROBUST_LIST: u64 = 273;
+const GET_ROBUST_LIST: u64 = 274;
 const CLONE3: u64 = 435;
 
 /// `CLONE_THREAD`: a thread of the same process. What such threads share beside memory they share here anyway: `CLONE_FS`, `CLONE_FILES`,
@@ -54,6 +59,19 @@ pub(crate) fn by_structure(cx: &mut Cx<'_>, args: &[Value]) -> Result<Asked, Sto
     Ok(Asked { flags: flags | signal, stack: stack.wrapping_add(size), in_parent, in_child, pointer })
 }
 
+/// The running thread makes a system call: the mask of signals is its own. Nothing that a decision before the call's end would have to undo.
+pub(crate) fn take_mask(cx: &mut Cx<'_>) {
+    let (me, own) = (cx.state.thread(), &World::of(cx).own);
+    if own.threads.masked == me || !cx.core.config.machine_code {
+        return;
+    }
+    let own = &mut cx.state.env_mut::<World>().own;
+    let threads = Rc::make_mut(&mut own.threads);
+    let before = std::mem::replace(&mut threads.masked, me);
+    threads.thread(before).blocked = Some(own.signal_mask);
+    own.signal_mask = threads.thread(me).blocked.unwrap_or(own.signal_mask);
+}
+
 /// What a system call of machine code is, if it makes a thread or ends one. May decide.
 pub(super) fn system_call(cx: &mut Cx<'_>, number: u64, args: &[Value]) -> Result<Option<Reply>, Stop> {
     if let Some(asked) = World::of(cx).own.threads.all.get(cx.state.thread() as usize).and_then(|thread| thread.begins) {
@@ -68,6 +86,21 @@ pub(super) fn system_call(cx: &mut Cx<'_>, number: u64, args: &[Value]) -> Resul
                 mine(cx).cleared = at;
             }
             return if cx.state.thread() > 0 { Ok(Some(Reply::Value(Value::Bits(id(cx.state.thread()))))) } else { Ok(None) };
+        }
+        SET_ROBUST_LIST => {
+            if let Value::Bits(at) = args[0] {
+                mine(cx).robust = at;
+            }
+            return Ok(None);
+        }
+        // Of the running thread: musl asks whether there are such lists.
+        GET_ROBUST_LIST if args[0] == Value::Bits(0) => {
+            const HEAD: u64 = 24;
+            let [list, len] = [memory::block_address(cx, args[1], 8, true)?, memory::block_address(cx, args[2], 8, true)?];
+            let robust = World::of(cx).own.threads.all.get(cx.state.thread() as usize).map_or(0, |thread| thread.robust);
+            write_concrete(cx, list, &robust.to_le_bytes())?;
+            write_concrete(cx, len, &HEAD.to_le_bytes())?;
+            return Ok(Some(Reply::Value(Value::Bits(0))));
         }
         _ => return Ok(None),
     };
@@ -118,26 +151,60 @@ fn make(cx: &mut Cx<'_>, asked: &Asked) -> Result<Reply, Stop> {
     }
     let number = threads::split(cx);
     let cleared = if asked.flags & CLEARS != 0 { asked.in_child } else { 0 };
-    *of(cx, number) = Thread { begins: Some(*asked), cleared, ..Thread::default() };
+    let blocked = Some(World::of(cx).own.signal_mask);
+    *of(cx, number) = Thread { begins: Some(*asked), cleared, blocked, ..Thread::default() };
     note_elsewhere(cx);
     tell(cx, asked, TELLS_PARENT, asked.in_parent, number)?;
     Ok(done(cx, id(number)))
 }
 
+/// Of the word of a robust lock: others wait for it, its owner has died, and its owner's number.
+const WAITERS: u32 = 1 << 31;
+const OWNER_DIED: u32 = 1 << 30;
+const OWNER: u32 = OWNER_DIED - 1;
+/// Locks that the kernel looks at.
+const MOST_LOCKS: usize = 2048;
+
+/// The words of the robust locks that a thread holds at its end (`struct robust_list_head`: the list, the distance of a lock's word from its entry, and an
+/// entry that is being put in or taken out).
+fn left_locks(cx: &Cx<'_>, thread: ThreadId) -> Vec<u64> {
+    let head = World::of(cx).own.threads.all.get(thread as usize).map_or(0, |thread| thread.robust);
+    if head == 0 {
+        return Vec::new();
+    }
+    let (distance, pending) = (peek(cx, head + 8), peek(cx, head + 16));
+    // The lowest bit says that priority is inherited.
+    let next = |entry: u64| Some(peek(cx, entry) & !1).filter(|entry| *entry != 0 && *entry != head);
+    let entries = std::iter::successors(next(head), |entry| next(*entry)).take(MOST_LOCKS);
+    let words = entries.chain(Some(pending & !1).filter(|entry| *entry != 0)).map(|entry| entry.wrapping_add(distance));
+    let mut held: Vec<u64> = words.filter(|at| writable_range(cx, *at, 4) && peek(cx, *at) as u32 & OWNER == id(thread) as u32).collect();
+    held.sort_unstable();
+    held.dedup();
+    held
+}
+
 /// exit(status) of a thread that is not the last one.
 fn exit(cx: &mut Cx<'_>) -> Result<Option<Reply>, Stop> {
-    let me = cx.state.thread();
-    let left = cx.state.statuses().iter().enumerate().any(|(i, status)| i as ThreadId != me && *status != Status::Ended);
-    if !left {
+    if !are_others(cx) {
         return Ok(None);
     }
+    let me = cx.state.thread();
     let cleared = World::of(cx).own.threads.all.get(me as usize).map_or(0, |thread| thread.cleared);
     let cleared = Some(cleared).filter(|at| *at != 0 && writable_range(cx, *at, 4));
     let mut waking = cleared.map_or_else(Vec::new, |at| waiting(cx, For::Futex, at));
     waking.truncate(1);
+    let left = left_locks(cx, me);
+    for at in &left {
+        waking.extend(waiting(cx, For::Futex, *at).into_iter().take(1));
+    }
     let next = next(cx, None, &waking)?;
     if let Some(at) = cleared {
         write_concrete(cx, at, &[0; 4])?;
+        publish(cx, at);
+    }
+    for at in left {
+        let word = (peek(cx, at) as u32 & WAITERS) | OWNER_DIED;
+        write_concrete(cx, at, &word.to_le_bytes())?;
         publish(cx, at);
     }
     threads::end(cx)?;

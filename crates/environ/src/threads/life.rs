@@ -6,8 +6,8 @@ use wryneck_exec::{Cx, PathEnd, Reply, Stop, Value, heap_calls, memory, thread_p
 use wryneck_ir::THREAD;
 
 use super::{
-    For, Stage, Thread, answer, done, go_on, machine_code, mine, next, note_elsewhere, of, stage, threads as all, time_at, turn, wait,
-    waiting, wake,
+    For, Stage, Thread, answer, are_others, done, go_on, machine_code, mine, next, note_elsewhere, of, stage, threads as all, time_at,
+    turn, wait, waiting, wake,
 };
 use crate::Linux;
 use crate::errno::{EAGAIN, EBUSY, EDEADLK, EINVAL, ENOSYS, ESRCH, ETIMEDOUT};
@@ -272,8 +272,7 @@ pub fn end(cx: &mut Cx<'_>, result: Option<Value>) -> Result<Reply, Stop> {
         return Ok(reply);
     }
     let me = cx.state.thread();
-    let left = cx.state.statuses().iter().enumerate().any(|(i, status)| i as ThreadId != me && *status != Status::Ended);
-    if !left {
+    if !are_others(cx) {
         return match start::function(cx, "exit") {
             Some(exit) => Ok(Reply::Tail(exit, vec![Value::Bits(0)])),
             None => Err(PathEnd::Exit(0).into()),

@@ -35,6 +35,8 @@ pub const MAKERS: [&str; 10] = [
     "tss_create",
 ];
 
+/// Bytes of a thread's name.
+pub const NAME: usize = 16;
 /// The name of the inputs that say who goes on.
 pub const SCHEDULE: &str = "schedule";
 
@@ -103,8 +105,14 @@ pub struct Thread {
     since: u64,
     /// Until when, in microseconds that the clock has moved on.
     until: u64,
+    /// Its signals that wait, while another one of machine code makes system calls.
+    blocked: Option<u64>,
+    /// As it has named itself (`prctl`), with the zero at the end.
+    name: Option<[u8; NAME]>,
     /// The address of a word that the kernel clears at its end, or 0.
     cleared: u64,
+    /// The address of the list of its locks that others get when it ends (`set_robust_list`), or 0.
+    robust: u64,
     /// If the kernel has just made it: how. It is in the call that made it.
     begins: Option<kernel::Asked>,
 }
@@ -113,6 +121,8 @@ pub struct Thread {
 #[derive(Clone, Default)]
 pub struct Threads {
     all: Vec<Thread>,
+    /// The thread whose mask of signals the process has.
+    masked: ThreadId,
     /// Stacks that the program has mapped for threads that the kernel makes.
     mapped: Vec<machine_code::Mapped>,
     /// Destructors of keys, or 0; `None` where a key was deleted.
@@ -139,10 +149,10 @@ impl Threads {
     }
 
     pub(crate) fn hash_into(&self, mut h: &mut dyn Hasher, hash_expr: &mut dyn FnMut(ExprId) -> u64) {
-        (&self.mapped, &self.keys, self.deviations, self.waits).hash(&mut h);
+        (self.masked, &self.mapped, &self.keys, self.deviations, self.waits).hash(&mut h);
         for t in &self.all {
             (t.stage, t.handle, t.room, t.stack, t.guard, t.detached, t.joined, &t.values, t.rounds, t.next_key).hash(&mut h);
-            (t.since, t.until, t.cleared, t.begins).hash(&mut h);
+            (t.since, t.until, t.blocked, t.name, t.cleared, t.robust, t.begins).hash(&mut h);
             match t.result {
                 Some(Value::Bits(bits)) => h.write_u64(bits),
                 Some(Value::Sym(e)) => h.write_u64(hash_expr(e)),
@@ -176,6 +186,16 @@ fn stage(cx: &Cx<'_>) -> Stage {
     World::of(cx).own.threads.all.get(cx.state.thread() as usize).map_or(Stage::Fresh, |thread| thread.stage)
 }
 
+/// Names the running thread.
+pub(crate) fn set_name(cx: &mut Cx<'_>, name: [u8; NAME]) {
+    mine(cx).name = Some(name);
+}
+
+/// The name that the running thread has given itself.
+pub(crate) fn name_of_running(cx: &Cx<'_>) -> Option<[u8; NAME]> {
+    World::of(cx).own.threads.all.get(cx.state.thread() as usize)?.name
+}
+
 /// The current call is done, with this result.
 fn done(cx: &mut Cx<'_>, result: u64) -> Reply {
     if stage(cx) != Stage::Fresh {
@@ -187,6 +207,17 @@ fn done(cx: &mut Cx<'_>, result: u64) -> Reply {
 /// The current call is done, with this error number or 0 as its result.
 fn answer(cx: &mut Cx<'_>, errno: Option<Errno>) -> Reply {
     done(cx, errno.map_or(0, |e| e.0 as u64))
+}
+
+/// Whether threads beside the running one have not ended.
+pub(crate) fn are_others(cx: &Cx<'_>) -> bool {
+    let me = cx.state.thread();
+    (0..).zip(cx.state.statuses()).any(|(i, status)| i != me && status != Status::Ended)
+}
+
+/// The same; of bitcode, whose native runs have a scheduler from the first thread on, whether there were others.
+pub(crate) fn has_others(cx: &Cx<'_>) -> bool {
+    if cx.core.config.machine_code { are_others(cx) } else { cx.state.has_threads() }
 }
 
 /// The other threads that may run, the next one first.

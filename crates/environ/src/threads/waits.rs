@@ -2,6 +2,7 @@
 //!
 //! Of a barrier, word 2 is the number of threads less one, word 3 how many have come. Of a semaphore, word 0 is its value.
 
+use wryneck_exec::ground::memory::NULL_PAGE;
 use wryneck_exec::threads::{ThreadId, meet, observe, publish};
 use wryneck_exec::{Cx, PathEnd, Reply, Stop, Value, memory};
 
@@ -10,7 +11,7 @@ use super::{
     For, Stage, answer, done, go_on, kernel, mine, next, ready, release, set_word, span_at, stage, time_at, turn, wait, waiting, wake, word,
 };
 use crate::Linux;
-use crate::errno::{EAGAIN, EOVERFLOW, ETIMEDOUT, Errno};
+use crate::errno::{EAGAIN, EFAULT, EINVAL, EOVERFLOW, ETIMEDOUT, Errno};
 use crate::sig::Args;
 use crate::state::World;
 use crate::sys::is_null;
@@ -223,10 +224,17 @@ fn waits(operation: Value) -> bool {
     matches!(operation, Value::Bits(operation) if matches!(operation & 0x7f, 0 | 9))
 }
 
+/// A system call that others went before has been made.
+pub fn made(cx: &mut Cx<'_>) {
+    if stage(cx) == Stage::Chosen {
+        mine(cx).stage = Stage::Fresh;
+    }
+}
+
 /// The others go first; then the call is made.
 fn yields(cx: &mut Cx<'_>) -> Result<Option<Reply>, Stop> {
+    // The call may decide for how long: nothing may have changed by then.
     if stage(cx) != Stage::Fresh {
-        mine(cx).stage = Stage::Fresh;
         return Ok(None);
     }
     if ready(cx, &[]).is_empty() {
@@ -241,6 +249,16 @@ fn yields(cx: &mut Cx<'_>) -> Result<Option<Reply>, Stop> {
 fn futex(linux: &Linux, cx: &mut Cx<'_>, args: &[Value]) -> Result<Option<Reply>, Stop> {
     let number = |cx: &mut Cx<'_>, i: usize| cx.concretise(args[i], "an argument of `futex`");
     let (operation, value) = (number(cx, 1)? & 0x7f, number(cx, 2)? as u32);
+    let wrong = match args[0] {
+        Value::Bits(at) if at % 4 != 0 => Some(EINVAL),
+        Value::Bits(at) if at < NULL_PAGE => Some(EFAULT),
+        // FUTEX_WAIT_BITSET, FUTEX_WAKE_BITSET: no bit is meant.
+        _ if matches!(operation, 9 | 10) && number(cx, 5)? as u32 == 0 => Some(EINVAL),
+        _ => None,
+    };
+    if let Some(errno) = wrong {
+        return Ok(Some(done(cx, errno.negated())));
+    }
     let at = memory::block_address(cx, args[0], 4, true)?;
     match operation {
         // FUTEX_WAIT, FUTEX_WAIT_BITSET

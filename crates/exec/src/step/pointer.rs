@@ -279,7 +279,12 @@ fn is_below_stack(cx: &Cx<'_>, addr: u64) -> bool {
         }
     };
     let offset = addr.wrapping_sub(stack.base);
-    let in_room = cx.state.has_threads() && offset < count * size && offset % size < size - ROOM_GUARD;
+    let in_room = cx.state.has_threads() && offset < count * size && {
+        // The room of a thread that has ended is empty.
+        let end = stack.base + (offset / size + 1) * size;
+        let statics = &cx.state.memory.statics;
+        statics.get(statics.partition_point(|s| s.base <= addr)).is_some_and(|above| above.base < end)
+    };
     in_room || begin.contains(&addr)
 }
 

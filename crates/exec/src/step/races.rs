@@ -125,8 +125,10 @@ pub(super) fn touched(core: &mut Core, state: &mut State, place: Place, log: &[T
     let watch = watch(core, state, pos.func);
     let inst = inst?;
     // What a call has done before its thread gave way is not the next one's.
-    let ours = watch == Watch::Off || blurred || synchronises || state.thread() != thread;
+    let ours = watch == Watch::Off || blurred && watch != Watch::MachineCode || synchronises || state.thread() != thread;
     let how_made = match inst.operator() {
+        // Of machine code it orders threads as each access does: an address on a bounded variable is no number either.
+        Some(_) if blurred => How::Atomic,
         Some(Op::Load) => watch.how(inst.b),
         Some(Op::Store) => watch.how(inst.c),
         Some(_) | None => watch.how(0),
@@ -171,8 +173,10 @@ fn race(core: &mut Core, state: &mut State, touching: Touching, old: Access, at:
     let verb = |write: bool| if write { "write" } else { "read" };
     let what = pointer::describe_address(&cx, at);
     let bytes = format!("{} byte{}", touching.len, if touching.len == 1 { "" } else { "s" });
+    // What clang makes of `n.store(n.load(Relaxed) + 1, Relaxed)` is one addition.
+    let unless = if cx.core.image.is_machine_code(touching.pos.func) { ", unless they are relaxed atomics" } else { "" };
     let message = format!(
-        "{} of {bytes} at {what} by {}, and {} by {} at {}, with nothing between them that orders them",
+        "{} of {bytes} at {what} by {}, and {} by {} at {}, with nothing between them that orders them{unless}",
         verb(touching.write),
         name(me),
         verb(old.write),

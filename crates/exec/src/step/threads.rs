@@ -56,7 +56,8 @@ pub fn split(cx: &mut Cx<'_>) -> ThreadId {
     let (own, stack_size) = (Own::of(cx.state), cx.core.config.stack_size);
     let threads = table(cx);
     let number = threads.all.len() as ThreadId;
-    let own = Own { sp: stack_top(number, stack_size), ..own };
+    // What the running thread is on its way to, and may jump back to, is its own.
+    let own = Own { sp: stack_top(number, stack_size), awaited: Vec::new(), landings: Rc::default(), ..own };
     threads.all.push(Thread { status: Status::Ready, own, begins: None, locals: Rc::default() });
     let running = threads.running;
     Rc::make_mut(&mut threads.races).make(running, number);
