@@ -6,11 +6,11 @@
 use std::rc::Rc;
 
 use wryneck_exec::memory::{self, writable_range, write_concrete};
-use wryneck_exec::threads::{self, Status, ThreadId, publish, set_status};
+use wryneck_exec::threads::{self, ThreadId, publish};
 use wryneck_exec::{Cx, PathEnd, Reply, Stop, Value, set_stack_pointer, set_thread_pointer};
 
 use super::life::peek;
-use super::{For, Stage, Thread, are_others, done, go_on, mine, next, note_elsewhere, of, turn, waiting};
+use super::{For, Thread, are_others, done, go_on, mine, next, note_elsewhere, of, release, turn, waiting};
 use crate::state::World;
 use crate::sys::children::{CLEARS, SHARES_MEMORY, TELLS_CHILD, TELLS_PARENT, pid};
 
@@ -40,10 +40,13 @@ pub(crate) struct Asked {
     pub pointer: u64,
 }
 
-/// What a `clone` asks for by its arguments.
+/// What a `clone` asks for by its arguments, if it is for a thread. Others may hold anything.
 fn by_arguments(cx: &mut Cx<'_>, args: &[Value]) -> Result<Asked, Stop> {
     let mut number = |i: usize| cx.concretise(args[i], "an argument of `clone`");
-    Ok(Asked { flags: number(0)?, stack: number(1)?, in_parent: number(2)?, in_child: number(3)?, pointer: number(4)? })
+    let flags = number(0)?;
+    let mut wanted = |with: u64, i: usize| if flags & OF_PROCESS != 0 && flags & with != 0 { number(i) } else { Ok(0) };
+    let (stack, in_parent) = (wanted(OF_PROCESS, 1)?, wanted(TELLS_PARENT, 2)?);
+    Ok(Asked { flags, stack, in_parent, in_child: wanted(TELLS_CHILD | CLEARS, 3)?, pointer: wanted(SETS_POINTER, 4)? })
 }
 
 /// What a `clone3` asks for by its structure: flags, a descriptor, child, parent, the signal of its end, stack, its size, thread pointer.
@@ -208,10 +211,7 @@ fn exit(cx: &mut Cx<'_>) -> Result<Option<Reply>, Stop> {
         publish(cx, at);
     }
     threads::end(cx)?;
-    for thread in &waking {
-        set_status(cx, *thread, Status::Ready);
-        of(cx, *thread).stage = Stage::Woken;
-    }
+    release(cx, &waking);
     if !waking.contains(&next) {
         go_on(cx, next);
     }
