@@ -1,6 +1,9 @@
 //! Executables as machine code: they end as natively, however they are linked; their paths are those of their bitcode; what is wrong with them
 //! is found and named; and what cannot be done with them is said.
 
+#[path = "machine/glibc.rs"]
+mod glibc;
+
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
@@ -654,69 +657,6 @@ fn results_of_calls_are_input() {
     assert!(refused("sensor").contains("debug information"), "{}", refused("sensor"));
 }
 
-/// Of musl's and of glibc's programs, whose start asks for variables of its own.
-#[test]
-fn variables_that_a_program_asks_for_are_input() {
-    let place = Place::new();
-    for flags in [&["-O0", "-g", "-static"][..], &["-O2", "-static-pie", "-fPIE"], &["-O1"]] {
-        place.compiled("environment", flags);
-        are_those_of_variables(&place, &format!("{flags:?}"));
-    }
-    let source = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/machine/environment.c");
-    // In a dynamic program the pointer to the variables is the library's, or the program's own where it was linked for a fixed address.
-    for flags in [&["-O1", "-static"][..], &["-O1"], &["-O1", "-no-pie", "-s"]] {
-        place.built_by_gcc(source.to_str().expect("a path in UTF-8"), &[flags, &["-o", "environment"]].concat());
-        are_those_of_variables(&place, &format!("glibc {flags:?}"));
-    }
-}
-
-/// An address into one mapping whose constant, folded with the length of the mapping, lies in another one.
-#[test]
-fn a_folded_constant_means_the_object_that_the_address_lies_in() {
-    let place = Place::new();
-    let text = "#include <stdint.h>\n#include <sys/mman.h>\nstatic char *volatile q[2];\nint main(int argc, char **argv) {\n  \
-        long n = (1L + ((unsigned char)argv[1][0] > 3)) << 20;\n  for (int i = 0; i < 2; i++) {\n    \
-        char *a = mmap(0, n + 4096, 3, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);\n    \
-        q[i] = (char *)(((uintptr_t)a + n + 4096 - 2496) & -64);\n    *q[i] = 1;\n  }\n  return *q[0] + *q[1];\n}\n";
-    fs::write(place.path("main.c"), text).expect("there is room");
-    place.built_by_gcc("main.c", &["-O2", "-o", "main"]);
-    let run = place.explored(&["main", "--sym-arg", "1"]);
-    assert_eq!((&run["findings"], &run["every_path"]), (&serde_json::json!([]), &true.into()), "{run}");
-    assert!(ends(&run).into_iter().all(|(what, _)| what == "exit 2"), "{run}");
-}
-
-/// A hooked allocator that fails sets the `errno` of the program's own C library.
-#[test]
-fn allocations_that_fail_set_errno() {
-    let place = Place::new();
-    let text = "#include <errno.h>\n#include <stdlib.h>\nint main(int argc, char **argv) {\n\
-        size_t n = argv[1][0] == 'a' ? 10 : (size_t)-1 / 2 - 100;\n  errno = 0;\n  volatile char *p = malloc(n), *q = realloc(0, n);\n  return errno + !p + !q;\n}\n";
-    fs::write(place.path("main.c"), text).expect("there is room");
-    let explored = |place: &Place, shown: &str| {
-        let run = place.explored(&["main", "--sym-arg", "1"]);
-        let statuses: Vec<String> = ends(&run).into_iter().map(|(what, _)| what).collect();
-        assert_eq!(statuses, ["exit 0", "exit 14"], "{shown} {run}");
-    };
-    for flags in [&["-O1"][..], &["-O1", "-static"], &["-O1", "-static-pie"]] {
-        place.built_by_gcc("main.c", &[flags, &["-w", "-o", "main"]].concat());
-        explored(&place, &format!("{flags:?}"));
-    }
-    let musl = Command::new("musl-gcc").current_dir(place.0.path()).args(["-w", "-O1", "-static", "main.c", "-o", "main"]).status();
-    assert!(musl.expect("musl-tools is installed").success());
-    explored(&place, "musl");
-}
-
-fn are_those_of_variables(place: &Place, shown: &str) {
-    let run = place.explored(&["environment", "--sym-calls", "getenv:3"]);
-    let statuses: Vec<String> = ends(&run).into_iter().map(|(what, _)| what).collect();
-    assert_eq!(statuses, ["exit 1", "exit 2", "exit 3", "exit 5"], "{shown}: {run}");
-    assert_eq!(run["every_path"], true, "{shown}: {run}");
-    let replayed = place.wryneck(&["replay", "out"]);
-    assert!(replayed.status.success(), "{shown}: {}", text(&replayed.stdout));
-    let taken = place.explored(&["environment", "--sym-calls", "getenv:3", "A"]);
-    assert_eq!(taken["every_path"], false, "`unsetenv` is no input: {taken}");
-}
-
 #[test]
 fn quotients_by_constants_are_those_of_the_cpu() {
     let place = Place::new();
@@ -751,108 +691,6 @@ fn what_cannot_be_done_is_said() {
     place.refused(&["run", "./other"], &["`./other` is linked dynamically, for the loader `/lib/ld-other.so`", "help: "]);
     place.explored(&["./asks"]);
     place.refused(&["replay", "--gcov", "counts", "out"], &["machine code has no line counts"]);
-}
-
-/// Programs of the host's run by glibc's loader. Functions of its library, those among them that are chosen when a program begins, have models.
-#[test]
-fn dynamic_programs_of_glibc_end_as_natively() {
-    let place = Place::new();
-    fs::write(place.path("words.c"), WORDS).expect("there is room");
-    for flags in [&["-O0", "-g"][..], &["-O2"], &["-O2", "-no-pie"], &["-O2", "-Wl,-z,now"]] {
-        place.built_by_gcc("words.c", &[flags, &["-o", "words"]].concat());
-        let run = place.explored(&["words", "--sym-arg", "3", "--sym-calls", "rand"]);
-        let statuses: Vec<String> = ends(&run).into_iter().map(|(what, _)| what).collect();
-        let expected = ["exit 0", "exit 1", "exit 2", "exit 3", "fault double-free", "fault out-of-bounds-read"];
-        assert_eq!(statuses, expected, "{flags:?}: {run}");
-        assert_eq!(run["every_path"], true, "{flags:?}: {run}");
-    }
-}
-
-const WORDS: &str = r#"
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-int main(int argc, char **argv) {
-  char *copy = strdup(argv[1]);
-  if (strlen(copy) > 2) return 2;
-  if (!strcmp(copy, "ab")) printf("%s %d\n", copy, argc);
-  else if (memchr(copy, 'x', 2)) return 1;
-  if (copy[0] == 'r' && rand() == 77) return 3;
-  free(copy);
-  if (argv[1][0] == 'q' && !argv[1][1]) free(copy);
-  return 0;
-}
-"#;
-
-/// A library that defines a function of the C library's is what the program runs.
-#[test]
-fn functions_of_other_libraries_are_their_own() {
-    let place = Place::new();
-    let files = [
-        ("length.c", "#include <stddef.h>\nsize_t strlen(const char *s) { return s[0] == 'x' ? 42 : 7; }\n"),
-        (
-            "memory.c",
-            "#include <stddef.h>\nstatic char pool[4096];\nvoid *malloc(size_t n) { return n == 3 ? pool : pool + 64; }\nvoid free(void *p) {}\n",
-        ),
-        (
-            "main.c",
-            "#include <stdlib.h>\n#include <string.h>\nint main(int argc, char **argv) {\n  char *p = malloc(3), *q = malloc(4);\n  \
-             int apart = (int)(q - p);\n  free(p);\n  free(p);\n  return (int)strlen(argv[1]) + apart;\n}\n",
-        ),
-    ];
-    files.into_iter().for_each(|(name, text)| fs::write(place.path(name), text).expect("there is room"));
-    for name in ["length", "memory"] {
-        place.built_by_gcc(&format!("{name}.c"), &["-O1", "-fno-builtin", "-fPIC", "-shared", "-o", &format!("lib{name}.so")]);
-    }
-    place.built_by_gcc("main.c", &["-O1", "-fno-builtin", "-o", "main", "-L.", "-Wl,--no-as-needed,-rpath,.", "-lmemory", "-llength"]);
-    let run = place.explored(&["main", "--sym-arg", "1"]);
-    let statuses: Vec<String> = ends(&run).into_iter().map(|(what, _)| what).collect();
-    assert_eq!(statuses, ["exit 106", "exit 71"], "{run}");
-    assert_eq!(run["every_path"], true, "{run}");
-}
-
-/// glibc's functions on vectors read past objects, and look at their bytes alone; the library names what chooses them, not them.
-#[test]
-fn vectors_that_a_library_reads_past_objects_are_no_fault() {
-    let place = Place::new();
-    let text = "#include <fnmatch.h>\n#include <pthread.h>\n#include <stdlib.h>\n#include <strings.h>\n#include <wchar.h>\n\
-        int main(int argc, char **argv) {\n  wchar_t *w = malloc(20), *v = malloc(12);\n  char inf[] = \"inF\", p[] = \"a*c\", s[] = \"abbc\";\n\
-        int c = argv[1][0];\n  wcscpy(w, L\"abcd\");\n  wmemset(v, L'q', 3);\n\
-        int all = (wcschr(w, c & 1 ? L'c' : L'z') != 0) + 2 * (wmemchr(v, c & 2 ? L'q' : L'r', 3) != 0);\n\
-        all += 4 * (strtod(inf, 0) > 1e300) + 8 * !fnmatch(p, s, 0) + 16 * !strcasecmp(s, \"ABBC\") + 32 * (wcsnlen(v, 3) == 3);\n\
-        pthread_attr_t a;\n  void *at;\n  size_t size;\n  pthread_getattr_np(pthread_self(), &a);\n  pthread_attr_getstack(&a, &at, &size);\n\
-        all += 64 * ((char *)&c >= (char *)at && (char *)&c < (char *)at + size);\n  free(w);\n  free(v);\n  return all;\n}\n";
-    fs::write(place.path("main.c"), text).expect("there is room");
-    // In a program of the last kind glibc hides its `malloc`.
-    for flags in [&["-O0"][..], &["-O2"], &["-O2", "-static"], &["-O0", "-static-pie"]] {
-        place.built_by_gcc("main.c", &[flags, &["-o", "main"]].concat());
-        let run = place.explored(&["main", "--sym-arg", "1"]);
-        let statuses: Vec<String> = ends(&run).into_iter().map(|(what, _)| what).collect();
-        assert_eq!(statuses, ["exit 124", "exit 125", "exit 126", "exit 127"], "{flags:?} {run}");
-        assert_eq!((&run["every_path"], &run["findings"]), (&true.into(), &serde_json::json!([])), "{flags:?} {run}");
-    }
-}
-
-/// A library that the loader maps may be another one in the next run.
-#[test]
-fn code_of_libraries_is_that_of_the_run() {
-    let place = Place::new();
-    for (name, text) in [("main.c", "int f(int); int main(int argc, char **argv) { return f(argv[1][0]); }"), ("f.c", "")] {
-        fs::write(place.path(name), text).expect("there is room");
-    }
-    let musl = |flags: &[&str]| {
-        let done = Command::new("musl-gcc").current_dir(place.0.path()).args(["-O1", "-fPIC"]).args(flags).status();
-        assert!(done.expect("musl-tools is installed").success(), "{flags:?}");
-    };
-    for [one, other] in [["11", "22"], ["33", "44"], ["11", "22"]] {
-        fs::write(place.path("f.c"), format!("int f(int x) {{ return x == 97 ? {one} : {other}; }}")).expect("there is room");
-        musl(&["-shared", "f.c", "-o", "libf.so"]);
-        if !place.path("main").exists() {
-            musl(&["main.c", "-L.", "-lf", "-Wl,-rpath,.", "-o", "main"]);
-        }
-        let statuses: Vec<String> = ends(&place.explored(&["main", "--sym-arg", "1"])).into_iter().map(|(what, _)| what).collect();
-        assert_eq!(statuses, [format!("exit {one}"), format!("exit {other}")]);
-    }
 }
 
 /// Lowered code is kept in the cache: later runs are the same, whatever is in the file, and put it right.

@@ -3,13 +3,12 @@
 use std::fmt::Write;
 
 use super::fd::O_CLOEXEC;
+use super::memory::PAGE;
 use super::{Done, Sys};
 use crate::content::Byte;
 use crate::libc::alloc::MAPPED;
 use crate::state::NodeKind;
 
-/// Bytes of a page of the kernel's.
-const PAGE: u64 = 4096;
 pub const PATH: &[u8] = b"/proc/self/maps";
 /// What the objects that a program cannot reach are called.
 const SHADOW: &str = "the shadow of the stack";

@@ -6,7 +6,7 @@
 
 use std::rc::Rc;
 
-use wryneck_exec::ground::memory::{self, HeapObject, Life};
+use wryneck_exec::ground::memory::{self, Life};
 use wryneck_exec::memory::clear;
 use wryneck_exec::{PathEnd, Value, heap_calls};
 
@@ -18,7 +18,8 @@ use crate::libc::alloc::{MAPPED, MUCH};
 use crate::state::{Mapping, NodeId, NodeKind};
 use crate::threads::machine_code;
 
-const PAGE: u64 = 4096;
+/// Bytes of a page of the kernel's.
+pub(super) const PAGE: u64 = 4096;
 const MAP_SHARED: u32 = 1;
 const MAP_TYPE: u32 = 3;
 const MAP_FIXED: u32 = 0x10;
@@ -63,11 +64,22 @@ impl Sys<'_, '_> {
         Ok(())
     }
 
-    /// The mapping that a range lies in.
-    fn mapped(&self, addr: u64, len: u64) -> Option<HeapObject> {
-        let object = self.cx.state.memory.heap.find(addr)?;
-        let inside = addr >= object.base && addr.checked_add(len)? <= object.base + object.size;
-        (object.kind == MAPPED && object.life == Life::Live && inside).then_some(object)
+    /// The mapping that a range lies in: its address and its bytes. Stacks of threads are not on the heap.
+    fn mapped(&self, addr: u64, len: u64) -> Option<(u64, u64)> {
+        let of_heap = || {
+            let object = self.cx.state.memory.heap.find(addr)?;
+            let inside = addr >= object.base && addr.checked_add(len)? <= object.base + object.size;
+            (object.kind == MAPPED && object.life == Life::Live && inside).then_some((object.base, object.size))
+        };
+        of_heap().or_else(|| machine_code::mapped(self.cx, addr, len))
+    }
+
+    /// Takes away the mapping that begins at an address.
+    fn release(&mut self, base: u64) {
+        match self.cx.state.memory.heap.find(base) {
+            Some(object) if object.base == base => heap_calls::release(self.cx, &object),
+            Some(_) | None => machine_code::unmap(self.cx, base),
+        }
     }
 
     /// Ends the mappings of files in a range, whose contents change now.
@@ -205,14 +217,8 @@ pub fn munmap(s: &mut Sys<'_, '_>) -> Done {
         return Err(EINVAL.into());
     }
     s.unmap(addr, len)?;
-    if machine_code::mapped(s.cx, addr, 1).is_some_and(|(base, size)| base == addr && size <= len.next_multiple_of(PAGE)) {
-        machine_code::unmap(s.cx, addr);
-    }
-    if let Some(object) = s.mapped(addr, 1)
-        && object.base == addr
-        && object.size <= len.next_multiple_of(PAGE)
-    {
-        heap_calls::release(s.cx, &object);
+    if s.mapped(addr, 1).is_some_and(|(base, size)| base == addr && size <= len.next_multiple_of(PAGE)) {
+        s.release(addr);
     }
     Ok(0)
 }
@@ -228,7 +234,7 @@ pub fn mremap(s: &mut Sys<'_, '_>) -> Done {
         return Err(PathEnd::Unsupported("`mremap` to a fixed address, or of a second view".into()).into());
     }
     let (old, new) = (old.checked_next_multiple_of(PAGE).ok_or(EINVAL)?, new.checked_next_multiple_of(PAGE).ok_or(EINVAL)?);
-    let object = s.mapped(addr, old).ok_or(EFAULT)?;
+    let (base, size) = s.mapped(addr, old).ok_or(EFAULT)?;
     if new <= old {
         if new < old {
             s.unmap(addr + new, old - new)?;
@@ -256,8 +262,8 @@ pub fn mremap(s: &mut Sys<'_, '_>) -> Done {
         }
         Rc::make_mut(&mut s.change().own.mappings).insert(to, Mapping { len: new, ..mapping });
     }
-    if object.base == addr && object.size <= old {
-        heap_calls::release(s.cx, &object);
+    if base == addr && size <= old {
+        s.release(addr);
     }
     Ok(to)
 }
@@ -337,7 +343,7 @@ pub fn madvise(s: &mut Sys<'_, '_>) -> Done {
         }
         _ => return Err(PathEnd::Unsupported("`madvise` that gives up parts of several mappings".into()).into()),
     };
-    if s.mapped(addr, len).is_none() && machine_code::mapped(s.cx, addr, len).is_none() {
+    if s.mapped(addr, len).is_none() {
         return Err(PathEnd::Unsupported("`madvise` that gives up what `mmap` did not give".into()).into());
     }
     clear(s.cx, addr, len)?;

@@ -32,7 +32,7 @@ pub struct Args {
     /// How many programs
     #[arg(long, default_value_t = 200)]
     programs: u64,
-    /// What is compared: replays of bitcode, executables of musl with bitcode, or executables of the machine's C library with bitcode and native runs
+    /// What is compared: `bitcode` with its replays, `machine` (executables of musl) with bitcode, or `host` (executables of glibc) with both
     #[arg(long, value_enum, default_value_t)]
     frontend: Frontend,
     #[command(flatten)]
@@ -52,7 +52,7 @@ const FORKS: &str = "60";
 /// How long a sequential program may run until it counts as one that waits for ever.
 const WAITS: Duration = Duration::from_secs(2);
 
-/// How often an end that no path of bitcode has is looked for natively.
+/// Native runs of a program that are looked at, where an executable has an end that its bitcode has not.
 const RUNS: u32 = 20;
 
 /// What the tests of all programs are, by name.
