@@ -105,7 +105,7 @@ static void end(void *result)
 	mine->result = ~(uintptr_t)result;
 	publish(mine);
 	mine->status = ENDED;
-	if (!is_in(to, waking, wakes)) go_on(to);
+	go_on(to);
 	wake(THREAD, mine);
 	if (me) leaving = mine->id;
 	hand_over(to);

@@ -16,6 +16,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
+#include <poll.h>
 #include <pthread.h>
 #include <sched.h>
 #include <semaphore.h>
@@ -25,8 +26,14 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/epoll.h>
+#include <sys/eventfd.h>
+#include <sys/ioctl.h>
 #include <sys/mman.h>
+#include <sys/select.h>
+#include <sys/socket.h>
 #include <sys/syscall.h>
+#include <sys/uio.h>
 #include <threads.h>
 #include <time.h>
 #include <unistd.h>
@@ -50,12 +57,12 @@ static void publish(const volatile void *at) { if (__tsan_release) __tsan_releas
 
 enum { THREADS = 250, KEYS = 128, ROUNDS = 4, ORDER = 4096, STACK = 64 << 20, SLICE = 200000 };
 enum status { READY, WAITS, ENDED };
-enum stage { FRESH, CHOSEN, WOKEN, TIMED_OUT };
-enum kind { MUTEX, SPIN, CONDITION, READ_LOCK, WRITE_LOCK, BARRIER, SEMAPHORE, THREAD, ONCE };
+enum stage { FRESH, CHOSEN, WOKEN, TIMED_OUT, TRIES };
+enum kind { MUTEX, SPIN, CONDITION, READ_LOCK, WRITE_LOCK, BARRIER, SEMAPHORE, THREAD, ONCE, CALL };
 enum { FUTEX_WAIT = 128, FUTEX_WAKE = 129 }; /* of one process */
 
 static const char *const words[] = {
-	"a mutex", "a spin lock", "a condition variable", "a read-write lock", "a read-write lock", "a barrier", "a semaphore", "a thread", "a function that runs once",
+	"a mutex", "a spin lock", "a condition variable", "a read-write lock", "a read-write lock", "a barrier", "a semaphore", "a thread", "a function that runs once", "a system call",
 };
 
 /* What a thread waits for. */
@@ -70,7 +77,7 @@ static struct thread {
 	enum status status;
 	enum stage stage;
 	struct wait wait;
-	uint64_t since;
+	uint64_t since, tried; /* `tried`: what `steps` was when it made its system call */
 	int go; /* it has the token */
 	pthread_t handle;
 	int id, detached, joined;
@@ -84,7 +91,8 @@ static struct thread {
 } threads[THREADS];
 
 static int count = 1;
-static uint64_t waits;
+static uint64_t waits, steps; /* `steps`: times that a thread waited or gave way, but for those that it only tried a system call again */
+static int by_time; /* who goes on does so because its time has come */
 static _Thread_local int me;
 static unsigned char decisions; /* on who goes on, modulo 256 */
 static unsigned blocks; /* of the program, that ran since the last switch */
@@ -155,7 +163,8 @@ static int ready(int *list, const int *waking, int wakes)
 	int n = 0;
 	for (int i = 1; i < count; i++) {
 		int other = (me + i) % count;
-		if (threads[other].status == READY || is_in(other, waking, wakes)) list[n++] = other;
+		int may_try = threads[other].stage != TRIES || mine->stage != TRIES || threads[other].tried < steps;
+		if ((threads[other].status == READY && may_try) || is_in(other, waking, wakes)) list[n++] = other;
 	}
 	return n;
 }
@@ -182,12 +191,18 @@ static void turn(void)
 	if (chosen) switch_to(others[chosen - 1]);
 }
 
+static const struct wait *wait_of(int thread)
+{
+	struct thread *t = &threads[thread];
+	return t->status == WAITS || (t->status == READY && t->stage == TRIES) ? &t->wait : 0;
+}
+
 static _Noreturn void deadlock(const struct wait *own)
 {
 	char text[1024];
 	int length = 0;
 	for (int i = 0; i < count; i++) {
-		const struct wait *wait = i == me ? own : threads[i].status == WAITS ? &threads[i].wait : 0;
+		const struct wait *wait = i == me ? own : wait_of(i);
 		if (!wait || length > (int)sizeof text - 80) continue;
 		length += snprintf(text + length, sizeof text - length, "%sthread %d waits for %s", length ? "; " : "", i, words[wait->kind]);
 	}
@@ -199,8 +214,8 @@ static int next(const struct wait *wait, const int *waking, int wakes)
 {
 	int able[2 * THREADS], n = ready(able, waking, wakes), first = n;
 	for (int i = 0; i < count; i++) {
-		const struct wait *w = i == me ? wait : threads[i].status == WAITS ? &threads[i].wait : 0;
-		if (!w || !w->timed || is_in(i, waking, wakes)) continue;
+		const struct wait *w = i == me ? wait : wait_of(i);
+		if (!w || !w->timed || is_in(i, able, first)) continue;
 		int at = n++;
 		for (; at > first; at--) {
 			const struct wait *before = able[at - 1] == me ? wait : &threads[able[at - 1]].wait;
@@ -210,7 +225,9 @@ static int next(const struct wait *wait, const int *waking, int wakes)
 		able[at] = i;
 	}
 	if (!n) deadlock(wait);
-	return n == 1 ? able[0] : able[pick(n)];
+	int chosen = n == 1 ? 0 : pick(n);
+	by_time = chosen >= first;
+	return able[chosen];
 }
 
 /* The compiler has each block of the program call this. A thread gives way where it has run for long: it may wait in a loop for what another
@@ -223,14 +240,14 @@ void __sanitizer_cov_trace_pc(void)
 	if (ready(others, 0, 0)) switch_to(others[0]);
 }
 
-/* Lets a thread run that may only wait for a time to come. */
+/* The running thread does not go on. The one that does is able to run, if it waited for a time to come. */
 static void go_on(int thread)
 {
 	struct thread *t = &threads[thread];
 	uint64_t *now = wryneck_clock();
-	if (t->status != WAITS || !t->wait.timed) return;
-	t->stage = TIMED_OUT;
-	t->status = READY;
+	if (mine->stage != TRIES) steps++;
+	if (!by_time) return;
+	if (t->status == WAITS) t->stage = TIMED_OUT, t->status = READY;
 	if (t->wait.until < UINT64_MAX && *now < epoch + t->wait.until) *now = epoch + t->wait.until;
 }
 
@@ -243,7 +260,7 @@ static int begin_wait(struct wait wait, enum stage stage, const int *waking, int
 	mine->stage = stage;
 	mine->wait = wait;
 	mine->status = WAITS;
-	if (!is_in(to, waking, wakes)) go_on(to);
+	go_on(to);
 	return to;
 }
 
@@ -302,3 +319,4 @@ static int standard(int error) { return !error ? thrd_success : error == EBUSY ?
 
 #include "locks.h"
 #include "life.h"
+#include "calls.h"

@@ -1,11 +1,15 @@
 #define _GNU_SOURCE
 #include <errno.h>
+#include <poll.h>
 #include <pthread.h>
 #include <sched.h>
 #include <semaphore.h>
+#include <signal.h>
 #include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <sys/eventfd.h>
+#include <sys/socket.h>
 #include <threads.h>
 #include <time.h>
 #include <unistd.h>
@@ -25,6 +29,9 @@ static atomic_int a, flag[2];
 static int n[3];
 static _Thread_local int own;
 static int in;
+/* Both ends of a pipe, of two sockets, and a counter. */
+static int q[2], w[2], v;
+static sigset_t blocked;
 static _Thread_local int self;
 #ifdef APART /* An output for each thread, which orders no accesses. */
 static _Atomic char out[4][100];
@@ -55,6 +62,16 @@ static const struct timespec *later(int ms) {
   if (now.tv_nsec >= 1000000000) now.tv_nsec -= 1000000000, now.tv_sec++;
   return &now;
 }
+static void get(int fd, int count) {
+  char text[8] = {'-'};
+  int got = read(fd, text, count);
+  say(text[0], got);
+}
+static void ready(int fd, int ms) {
+  struct pollfd all[2] = {{fd, POLLIN, 0}, {v, POLLIN, 0}};
+  int count = poll(all, 2, ms);
+  say('f', count), say('F', all[0].revents | all[1].revents << 2);
+}
 static void lost(void *value) { say('D', (int)(long)value); }
 static void cleaned(void *value) { say('C', (int)(long)value); }
 static void begin(int argc, char **argv, int semaphores, int threads) {
@@ -72,5 +89,9 @@ static void begin(int argc, char **argv, int semaphores, int threads) {
   sem_init(&e[1], 0, semaphores >> 2);
   mtx_init(&x, mtx_timed);
   cnd_init(&y);
+  pipe(q), v = eventfd(0, 0);
+  socketpair(AF_UNIX, SOCK_STREAM, 0, w);
+  sigemptyset(&blocked), sigaddset(&blocked, SIGUSR1);
+  pthread_sigmask(SIG_BLOCK, &blocked, 0);
   atexit(print);
 }

@@ -12,7 +12,7 @@ const PRELUDE: &str = include_str!("random_threads.c");
 /// Threads that a program may make.
 const THREADS: usize = 3;
 /// Kinds of statements.
-const KINDS: usize = 24;
+const KINDS: usize = 30;
 
 pub struct Program {
     pub text: String,
@@ -271,6 +271,22 @@ impl Generator {
                 0 => self.line("say('X', mtx_timedlock(&x, later(1))), mtx_unlock(&x);"),
                 1 => self.line("if (mtx_lock(&x) == thrd_success) say('Y', cnd_timedwait(&y, &x, later(1))), mtx_unlock(&x);"),
                 _ => self.line("say('Z', mtx_trylock(&x) == thrd_busy || mtx_unlock(&x)), cnd_signal(&y);"),
+            },
+            24 => self.line(&format!("say('>', write({}[1], \"pq\", {}));", ["q", "w"][i], 1 + k % 2)),
+            25 => self.line(&format!("get({}[{}], {});", ["q", "w"][i], if i == 1 && k == 0 { 1 } else { 0 }, 1 + k)),
+            26 => match k {
+                0 => self.line(&format!("say('K', close({}[1]));", ["q", "w"][i])),
+                1 => self.line(&format!("say('>', write(w[{i}], \"xyz\", 3));")),
+                _ => self.line("get(w[0], 3);"),
+            },
+            27 => self.line(&format!("ready({}[0], {});", ["q", "w"][i], ["0", "3", "-1"][k])),
+            28 => match k {
+                0 => self.line("{ eventfd_t got = 0; say('v', eventfd_read(v, &got)), say('V', (int)got); }"),
+                _ => self.line(&format!("say('+', eventfd_write(v, {}));", 1 + i)),
+            },
+            29 => match k {
+                0 => self.line("kill(getpid(), SIGUSR1);"),
+                _ => self.line(&format!("say('k', sigtimedwait(&blocked, 0, &(struct timespec){{0, {}000}}));", 50 * i)),
             },
             22 => {
                 self.has_input = true;

@@ -1,5 +1,6 @@
 //! Error numbers of Linux on x86-64, and the two ways in which a system call stops: with an error number, or with the end of its path.
 
+use wryneck_exec::threads::ThreadId;
 use wryneck_exec::{PathEnd, Stop};
 
 /// An error number, as the kernel returns it negated.
@@ -75,14 +76,17 @@ errnos! {
 pub enum Halt {
     Errno(Errno),
     Stop(Stop),
+    /// The thread waits: this one goes on, and the call is made again.
+    Switch(ThreadId),
 }
 
 impl Halt {
-    /// What stops the path's operation: of an error number, which is none, an internal error.
+    /// What stops the path's operation: of an error number or a wait, which are none, an internal error.
     pub fn stop(self) -> Stop {
         match self {
             Halt::Stop(stop) => stop,
             Halt::Errno(errno) => PathEnd::Internal(format!("error {} is no reason to stop", errno.0)).into(),
+            Halt::Switch(thread) => PathEnd::Internal(format!("a switch to thread {thread} is no reason to stop")).into(),
         }
     }
 }

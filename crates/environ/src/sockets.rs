@@ -95,6 +95,11 @@ impl World {
         Rc::make_mut(&mut self.sockets).get_mut(&node).expect("every node of this kind is entered")
     }
 
+    /// Whether the program has made a socket by which others reach it.
+    pub fn has_internet(&self) -> bool {
+        self.sockets.values().any(|socket| socket.family == INET || socket.family == INET6)
+    }
+
     pub fn set_socket(&mut self, node: NodeId, socket: Socket) {
         Rc::make_mut(&mut self.sockets).insert(node, socket);
     }

@@ -64,7 +64,7 @@ pub fn make(linux: &Linux, cx: &mut Cx<'_>, sizes: &Sizes) -> Result<(), Stop> {
             Halt::Errno(e) => {
                 PathEnd::Unsupported(format!("the symbolic file `{}`: error number {}", String::from_utf8_lossy(&file.path), e.0)).into()
             }
-            Halt::Stop(stop) => stop,
+            halt => halt.stop(),
         })?;
         World::change(cx).node_mut(id).content = content;
         if file.metadata {

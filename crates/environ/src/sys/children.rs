@@ -97,7 +97,7 @@ fn make_and_wait(s: &mut Sys<'_, '_>, stack: u64) -> Done {
     };
     if s.world().processes.all[child as usize].is_alive() {
         // Signals do not interrupt it.
-        s.others_first(None, "a wait for the child of `vfork`")?;
+        s.others_first(None, Some("a wait for the child of `vfork`"))?;
     }
     s.change().processes_mut().all[me].waits_for = None;
     Ok(pid(child))
@@ -334,11 +334,15 @@ fn name(process: ProcessId) -> String {
 }
 
 impl Sys<'_, '_> {
-    /// The running process waits for what only another one can do, or for a time: others go on. `Ok`: it is its turn although nothing has happened; the
-    /// clock may move on to this time, if there is one.
-    pub fn others_first(&mut self, until: Option<u64>, what: &str) -> Result<Option<u64>, Halt> {
+    /// The running process waits for what only another one can do, or a thread of it for another thread, or for a time: others go on. `Ok`: it is its
+    /// turn although nothing has happened; the clock may move on to this time, if there is one. `what`: the wait in words, if not for a time alone.
+    pub fn others_first(&mut self, until: Option<u64>, what: Option<&str>) -> Result<Option<u64>, Halt> {
         if !are_several(self.cx.state) {
-            return Ok(until);
+            if what.is_none() || !self.cx.state.has_threads() {
+                return Ok(until);
+            }
+            let next = threads::calls::others_first(self.cx, until, self.number.into())?;
+            return next.map_or(Ok(until), |thread| Err(Halt::Switch(thread)));
         }
         let me = running(self.cx.state);
         let until = self.world().processes.all[me as usize].until.or(until);
@@ -350,7 +354,7 @@ impl Sys<'_, '_> {
             return Ok(until);
         }
         let place = threads::place(self.cx, &self.cx.state.call_stack());
-        let what: Rc<str> = format!("{what} ({place})").into();
+        let what: Rc<str> = format!("{} ({place})", what.unwrap_or("a sleep")).into();
         let process = &mut self.change().processes_mut().all[me as usize];
         (process.status, process.until, process.calls) = (Status::Waits(what), until, 0);
         Err(goes_on(self.cx, me, false).into())

@@ -111,6 +111,11 @@ impl Sys<'_, '_> {
             }
         }
         let ready = list.copied().chain(again).collect();
+        // A wait may decide which thread goes on: nothing may have changed by then.
+        let waited = if told.is_empty() { Some(self.wait_in_vain(time, mask)) } else { None };
+        if let Some(Err(Halt::Stop(_) | Halt::Switch(_))) = waited {
+            return waited.unwrap_or(Ok(0));
+        }
         let at = if told.is_empty() { 0 } else { self.block(self.args[1], told.len() as u64, true)? };
         let epoll = self.change().epoll_mut(node);
         epoll.ready = ready;
@@ -119,8 +124,8 @@ impl Sys<'_, '_> {
                 watch.events &= NO_EVENTS;
             }
         }
-        if told.is_empty() {
-            return self.wait_in_vain(time, mask);
+        if let Some(waited) = waited {
+            return waited;
         }
         self.put_bytes(at, &told)?;
         Ok(told.len() as u64 / EVENT)

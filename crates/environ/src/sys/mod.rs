@@ -58,6 +58,7 @@ pub struct Sys<'s, 'c> {
     pub cx: &'s mut Cx<'c>,
     pub args: [Value; 6],
     name: &'static str,
+    number: u32,
     /// The bytes of the symbolic name that the call may make, as in [`World::names`].
     coming: Rc<[ExprId]>,
     /// The result in place of a number, where it is symbolic.
@@ -262,7 +263,10 @@ pub fn syscall(linux: &Linux, args: &Args<'_>, cx: &mut Cx<'_>) -> Result<Reply,
     if let Some(reply) = threads::waits::system_call(linux, cx, number, &args)? {
         return Ok(reply);
     }
-    let result = perform(linux, number, args, cx)?;
+    let result = match perform(linux, number, args, cx)? {
+        Reply::Value(result) => result,
+        switch => return Ok(switch),
+    };
     threads::waits::made(cx);
     signals::then(linux, result, Some((number, &args)), cx)
 }
@@ -275,28 +279,28 @@ pub fn clock_gettime(linux: &Linux, args: &Args<'_>, cx: &mut Cx<'_>) -> Result<
         return Ok(Reply::Decline);
     }
     let nothing = Value::Bits(0);
-    perform(linux, CLOCK_GETTIME, [Value::Bits(clock as u32 as u64), at, nothing, nothing, nothing, nothing], cx).map(Reply::Value)
+    perform(linux, CLOCK_GETTIME, [Value::Bits(clock as u32 as u64), at, nothing, nothing, nothing, nothing], cx)
 }
 
 const CLOCK_GETTIME: u64 = 228;
 
-/// Makes a system call by its x86-64 number; the result is what the kernel leaves in the register.
-pub fn perform(linux: &Linux, number: u64, args: [Value; 6], cx: &mut Cx<'_>) -> Result<Value, Stop> {
+/// Makes a system call by its x86-64 number: what the kernel leaves in the register, or another thread goes on, and the call is made again.
+pub fn perform(linux: &Linux, number: u64, args: [Value; 6], cx: &mut Cx<'_>) -> Result<Reply, Stop> {
     if let Some((_, what)) = ASKED.iter().find(|(asked, _)| *asked == number) {
         if cx.core.monitor.is_some() {
             cx.core.ledger.note(LedgerKind::Assumption, *what);
         }
         cx.state.approximates(*what);
         linux.captured.note_unknown(what);
-        observed::keep(&mut Sys { linux, cx, args, name: "", coming: Rc::default(), symbolic: None });
-        return Ok(Value::Bits(0));
+        observed::keep(&mut Sys { linux, cx, args, name: "", number: 0, coming: Rc::default(), symbolic: None });
+        return Ok(Reply::Value(Value::Bits(0)));
     }
     let row = SYSCALLS.binary_search_by(|row| u64::from(row.number).cmp(&number));
     let Ok(row) = row.map(|i| &SYSCALLS[i]) else {
         let name = path::name_of_unknown(number);
         cx.state.approximates(format!("the system call {name} has no model"));
         cx.core.ledger.note(LedgerKind::UnknownSystemCall, name);
-        return Ok(Value::Bits(ENOSYS.negated()));
+        return Ok(Reply::Value(Value::Bits(ENOSYS.negated())));
     };
     if let Some((_, same, what)) = OF_THIS_RUN.iter().find(|(names, ..)| names.contains(&row.name))
         && !is_of_the_library_itself(cx)
@@ -310,11 +314,12 @@ pub fn perform(linux: &Linux, number: u64, args: [Value; 6], cx: &mut Cx<'_>) ->
             cx.core.ledger.note(LedgerKind::Assumption, *what);
         }
     }
-    let mut sys = Sys { linux, cx, args, name: row.name, coming: Rc::default(), symbolic: None };
+    let mut sys = Sys { linux, cx, args, name: row.name, number: row.number, coming: Rc::default(), symbolic: None };
     if are_several(sys.cx.state) && World::of(sys.cx).has_had_its_turn(running(sys.cx.state)) {
         sys.end_turn().map_err(Halt::stop)?;
     }
     let fate = failing::system_call(&mut sys, row.name)?;
+    let orders = sys.cx.state.has_threads() && threads::calls::orders(sys.cx, row.name, sys.args[0]);
     if fate.is_short() {
         sys.args[2] = Value::Bits(1);
     }
@@ -341,13 +346,14 @@ pub fn perform(linux: &Linux, number: u64, args: [Value; 6], cx: &mut Cx<'_>) ->
             sys.change().let_others_try(me);
         }
     }
-    if matches!(done, Ok(1..)) && sys.cx.state.has_threads() {
-        threads::through_stream(sys.cx, row.name, sys.args[0]);
+    if orders && done.is_ok() {
+        threads::calls::ordered(sys.cx);
     }
     observed::called(&mut sys, row.name, &done);
     match done {
-        Ok(value) => Ok(sys.symbolic.map_or(Value::Bits(value), Value::Sym)),
-        Err(Halt::Errno(e)) => Ok(Value::Bits(e.negated())),
+        Ok(value) => Ok(Reply::Value(sys.symbolic.map_or(Value::Bits(value), Value::Sym))),
+        Err(Halt::Errno(e)) => Ok(Reply::Value(Value::Bits(e.negated()))),
+        Err(Halt::Switch(thread)) => Ok(Reply::Switch(thread)),
         Err(Halt::Stop(stop)) => Err(stop),
     }
 }
@@ -391,6 +397,11 @@ fn is_of_the_library_itself(cx: &Cx<'_>) -> bool {
     names.into_iter().any(|name| ITSELF.contains(&name))
 }
 
+/// The name of a system call that there is.
+pub(crate) fn name_of(number: u64) -> &'static str {
+    SYSCALLS.iter().find(|row| u64::from(row.number) == number).map_or("", |row| row.name)
+}
+
 /// The names of all system calls.
 #[cfg(test)]
 pub(crate) fn names() -> Vec<&'static str> {
@@ -408,7 +419,7 @@ pub(crate) fn is_null(cx: &mut Cx<'_>, pointer: Value) -> Result<bool, Stop> {
 impl<'s, 'c> Sys<'s, 'c> {
     /// Access to files before the program starts.
     pub fn of_start(linux: &'s Linux, cx: &'s mut Cx<'c>) -> Sys<'s, 'c> {
-        Sys { linux, cx, args: [Value::Bits(0); 6], name: "start", coming: Rc::default(), symbolic: None }
+        Sys { linux, cx, args: [Value::Bits(0); 6], name: "start", number: 0, coming: Rc::default(), symbolic: None }
     }
 }
 

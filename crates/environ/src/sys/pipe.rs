@@ -21,8 +21,8 @@ impl Sys<'_, '_> {
                 Err(EPIPE.into())
             }
             () if wanted <= room => Ok(wanted),
-            // Of several processes another one takes it bit by bit.
-            () if room == PIPE_ROOM && flags & O_NONBLOCK == 0 && are_several(self.cx.state) => Ok(wanted),
+            // Another process or thread takes it bit by bit.
+            () if room == PIPE_ROOM && flags & O_NONBLOCK == 0 && (are_several(self.cx.state) || self.cx.state.has_threads()) => Ok(wanted),
             () if flags & O_NONBLOCK == 0 => {
                 match self.wait(None, RESTARTS, "a write to a full pipe or socket that nobody else can empty") {
                     // What had room was written before the wait.

@@ -72,22 +72,27 @@ impl Sys<'_, '_> {
         events | if no_more == 2 { event::HANG_UP } else { 0 } | if connection.reset { event::ERROR } else { 0 }
     }
 
-    /// Fills in an array of `struct pollfd`; how many descriptors are ready.
-    fn poll_all(&mut self) -> Done {
+    /// Fills in an array of `struct pollfd`: how many descriptors are ready. If none is, it waits before. `time`: microseconds; `mask`: of signals, meanwhile.
+    fn poll_all(&mut self, time: Option<u64>, mask: Option<u64>) -> Done {
         let count = self.long(1)?;
         if count > MAX_FDS as u64 {
             return Err(EINVAL.into());
         }
         let entries = self.words(self.args[0], count)?;
         let addr = self.block(self.args[0], 8 * count, true)?;
-        let mut ready = 0;
-        for (i, entry) in (0..).zip(entries) {
+        let events_of = |entry: u64| {
             let (fd, wanted) = (entry as u32 as i32, (entry >> 32) as u16);
-            let events = if fd < 0 { 0 } else { self.ready(fd, wanted) };
-            ready += u64::from(events != 0);
-            self.put(addr + 8 * i + 6, &events.to_le_bytes())?;
+            if fd < 0 { 0 } else { self.ready(fd, wanted) }
+        };
+        let all: Vec<u16> = entries.into_iter().map(events_of).collect();
+        let ready = all.iter().filter(|events| **events != 0).count() as u64;
+        let waited = if ready == 0 { self.wait_in_vain(time, mask) } else { Ok(0) };
+        if !matches!(waited, Err(Halt::Stop(_) | Halt::Switch(_))) {
+            for (i, events) in (0..).zip(all) {
+                self.put(addr + 8 * i + 6, &events.to_le_bytes())?;
+            }
         }
-        Ok(ready)
+        waited.map(|_| ready)
     }
 
     /// Nothing becomes ready during a wait, because there is no other process. `time`: microseconds; `mask`: of signals, meanwhile.
@@ -167,20 +172,14 @@ pub mod event {
 /// poll(descriptors, count, milliseconds).
 pub fn poll(s: &mut Sys<'_, '_>) -> Done {
     let time = s.int(2)?;
-    match s.poll_all()? {
-        0 => s.wait_in_vain(u64::try_from(time).ok().map(|ms| 1000 * ms), None),
-        ready => Ok(ready),
-    }
+    s.poll_all(u64::try_from(time).ok().map(|ms| 1000 * ms), None)
 }
 
 /// ppoll(descriptors, count, time, signals).
 pub fn ppoll(s: &mut Sys<'_, '_>) -> Done {
     let time = s.limit(2)?;
     let mask = if s.is_null(3)? { None } else { Some(s.words(s.args[3], 1)?[0]) };
-    match s.poll_all()? {
-        0 => s.wait_in_vain(time, mask),
-        ready => Ok(ready),
-    }
+    s.poll_all(time, mask)
 }
 
 /// select(count, readable, writable, exceptional, time).

@@ -208,8 +208,8 @@ pub enum Waited {
 
 impl Sys<'_, '_> {
     /// Waits until the clock has moved on by so many microseconds since the start, or for ever. `mask`: signals that do not interrupt; `set`: signals
-    /// that are waited for. `None`: nothing will ever happen.
-    fn wait_with(&mut self, until: Option<u64>, mask: u64, set: u64, what: &str) -> Result<Option<Waited>, Halt> {
+    /// that are waited for. `what`: the wait in words, if more than a signal or the time may end it. `None`: nothing will ever happen.
+    fn wait_with(&mut self, until: Option<u64>, mask: u64, set: u64, what: Option<&str>) -> Result<Option<Waited>, Halt> {
         if self.world().ticks >= self.world().own.pending.timer.map_or(u64::MAX, |timer| timer.at) {
             self.change().expire();
         }
@@ -233,20 +233,30 @@ impl Sys<'_, '_> {
         }
     }
 
-    /// Waits for something that only a signal or the time can end; `what` is that wait in words. `Err` says what interrupted it, `Ok` that the time came.
+    /// Waits for something that a signal, the time, or another thread or process may end; `what` is that wait in words. `Err` says what interrupted it,
+    /// `Ok` that the time came.
     pub fn wait(&mut self, until: Option<u64>, interrupted: Errno, what: &str) -> Result<(), Halt> {
         let mask = self.world().own.signal_mask;
-        match self.wait_with(until, mask, 0, what)? {
+        match self.wait_with(until, mask, 0, Some(what))? {
             Some(Waited::TimedOut) => Ok(()),
             Some(Waited::Interrupted | Waited::Signal) => Err(interrupted.into()),
             None => Err(PathEnd::Unsupported(what.into()).into()),
         }
     }
 
+    /// Sleeps until a time, or until a signal interrupts that.
+    pub fn sleep_until_time(&mut self, until: u64) -> Result<(), Halt> {
+        let mask = self.world().own.signal_mask;
+        match self.wait_with(Some(until), mask, 0, None)? {
+            Some(Waited::Interrupted | Waited::Signal) => Err(EINTR.into()),
+            Some(Waited::TimedOut) | None => Ok(()),
+        }
+    }
+
     /// As [`Sys::wait`], with another mask meanwhile, which a handler that interrupts begins with.
     pub fn wait_masked(&mut self, until: Option<u64>, mask: Option<u64>, what: &str) -> Result<(), Halt> {
         let Some(mask) = mask.map(|mask| mask & !NEVER_BLOCKED) else { return self.wait(until, EINTR, what) };
-        let waited = self.wait_with(until, mask, 0, what)?;
+        let waited = self.wait_with(until, mask, 0, Some(what))?;
         if let Some(Waited::Interrupted | Waited::Signal) = waited {
             let world = self.change();
             let before = std::mem::replace(&mut world.own.signal_mask, mask);
@@ -395,7 +405,7 @@ pub fn rt_sigtimedwait(s: &mut Sys<'_, '_>) -> Done {
     let until = s.limit(2)?.map(|time| s.world().ticks.saturating_add(time));
     let info = if s.is_null(1)? { None } else { Some(s.block(s.args[1], 128, true)?) };
     let mask = s.world().own.signal_mask;
-    match s.wait_with(until, mask, set, IN_VAIN)? {
+    match s.wait_with(until, mask, set, Some(IN_VAIN))? {
         Some(Waited::Signal) => {}
         Some(Waited::Interrupted) => return Err(EINTR.into()),
         Some(Waited::TimedOut) => return Err(EAGAIN.into()),

@@ -100,7 +100,7 @@ impl Sys<'_, '_> {
         // Nobody knows before whether it is written.
         let left = left.filter(|_| self.has_timer() || are_several(self.cx.state)).map(|left| self.block(left, 16, true)).transpose()?;
         let until = self.world().ticks.saturating_add(time);
-        let done = self.wait(Some(until), EINTR, "");
+        let done = self.sleep_until_time(until);
         if let (Err(Halt::Errno(EINTR)), Some(left)) = (&done, left) {
             let rest = until - self.world().ticks;
             self.put(left, &[rest / MICROS, rest % MICROS * 1000].map(u64::to_le_bytes).concat())?;
@@ -116,7 +116,7 @@ impl Sys<'_, '_> {
         }
         let start = self.linux.input.time as u64 * MICROS;
         let until = time.saturating_sub(start).max(self.world().ticks);
-        self.wait(Some(until), EINTR, "")?;
+        self.sleep_until_time(until)?;
         Ok(0)
     }
 }

@@ -212,8 +212,6 @@ fn exit(cx: &mut Cx<'_>) -> Result<Option<Reply>, Stop> {
     }
     threads::end(cx)?;
     release(cx, &waking);
-    if !waking.contains(&next) {
-        go_on(cx, next);
-    }
-    Ok(Some(Reply::Switch(next)))
+    go_on(cx, next);
+    Ok(Some(Reply::Switch(next.thread)))
 }

@@ -284,11 +284,9 @@ pub fn end(cx: &mut Cx<'_>, result: Option<Value>) -> Result<Reply, Stop> {
     publish(cx, ended(me));
     threads::end(cx)?;
     machine_code::ended(cx, me);
-    if !waking.contains(&next) {
-        go_on(cx, next);
-    }
+    go_on(cx, next);
     wake(cx, &waking);
-    Ok(Reply::Switch(next))
+    Ok(Reply::Switch(next.thread))
 }
 
 /// Where what a thread has done is known to who waits for its end: no address.

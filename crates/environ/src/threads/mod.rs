@@ -8,6 +8,7 @@
 //! called `schedule`, as long as the path may deviate and another thread could run. 0 is the order without deviation. So a schedule is part
 //! of a path's input, as other inputs are.
 
+pub(crate) mod calls;
 pub mod exclusion;
 pub(crate) mod kernel;
 pub mod life;
@@ -19,14 +20,14 @@ use std::collections::BTreeMap;
 use std::hash::{Hash, Hasher};
 use std::rc::Rc;
 
-use wryneck_exec::threads::{Status, ThreadId, Wait, decided, observe, publish, run, set_status};
+use wryneck_exec::threads::{Status, ThreadId, Wait, decided, run, set_status};
 use wryneck_exec::{CodePos, Cx, FaultKind, LedgerKind, PathEnd, Reply, Stop, Value, inputs, memory, places, pointer};
 use wryneck_expr::{ExprId, Remap};
 
 use crate::Linux;
 use crate::errno::Errno;
 use crate::failing::choose_byte;
-use crate::state::{NodeKind, World};
+use crate::state::World;
 
 /// The functions by which a program comes to have threads, or keys whose destructors run at their ends: its own calls, and those of musl's functions
 /// that make threads themselves.
@@ -54,13 +55,25 @@ pub enum For {
     /// The end of the thread of this number.
     Thread,
     Futex,
+    /// What the system call of this number waits for.
+    Call,
 }
 
 impl For {
-    const ALL: [For; 9] =
-        [For::Mutex, For::Spin, For::Condition, For::ReadLock, For::WriteLock, For::Barrier, For::Semaphore, For::Thread, For::Futex];
-    const WORDS: [&str; 9] =
-        ["mutex", "spin lock", "condition variable", "read-write lock", "read-write lock", "barrier", "semaphore", "", "futex"];
+    const ALL: [For; 10] = [
+        For::Mutex,
+        For::Spin,
+        For::Condition,
+        For::ReadLock,
+        For::WriteLock,
+        For::Barrier,
+        For::Semaphore,
+        For::Thread,
+        For::Futex,
+        For::Call,
+    ];
+    const WORDS: [&str; 10] =
+        ["mutex", "spin lock", "condition variable", "read-write lock", "read-write lock", "barrier", "semaphore", "", "futex", ""];
 
     pub fn on(self, on: u64, timed: bool) -> Wait {
         Wait { kind: self as u32, on, timed }
@@ -78,6 +91,8 @@ pub enum Stage {
     /// What it waited for has happened.
     Woken,
     TimedOut,
+    /// It waits in a system call, which it makes again when it is its turn ([`calls`]).
+    Tries,
 }
 
 /// What is known of a thread.
@@ -105,6 +120,8 @@ pub struct Thread {
     since: u64,
     /// Until when, in microseconds that the clock has moved on.
     until: u64,
+    /// If it waits in a system call: what [`Threads::steps`] was when it made that call, and the call's number.
+    tried: (u64, u64),
     /// Its signals that wait, while another one of machine code makes system calls.
     blocked: Option<u64>,
     /// As it has named itself (`prctl`), with the zero at the end.
@@ -129,6 +146,8 @@ pub struct Threads {
     keys: Vec<Option<u64>>,
     deviations: u32,
     waits: u64,
+    /// Times that a thread has waited or given way, but for those that it has only tried a system call again.
+    steps: u64,
 }
 
 impl Threads {
@@ -149,10 +168,10 @@ impl Threads {
     }
 
     pub(crate) fn hash_into(&self, mut h: &mut dyn Hasher, hash_expr: &mut dyn FnMut(ExprId) -> u64) {
-        (self.masked, &self.mapped, &self.keys, self.deviations, self.waits).hash(&mut h);
+        (self.masked, &self.mapped, &self.keys, self.deviations, self.waits, self.steps).hash(&mut h);
         for t in &self.all {
             (t.stage, t.handle, t.room, t.stack, t.guard, t.detached, t.joined, &t.values, t.rounds, t.next_key).hash(&mut h);
-            (t.since, t.until, t.blocked, t.name, t.cleared, t.robust, t.begins).hash(&mut h);
+            (t.since, t.until, t.tried, t.blocked, t.name, t.cleared, t.robust, t.begins).hash(&mut h);
             match t.result {
                 Some(Value::Bits(bits)) => h.write_u64(bits),
                 Some(Value::Sym(e)) => h.write_u64(hash_expr(e)),
@@ -224,8 +243,9 @@ pub(crate) fn has_others(cx: &Cx<'_>) -> bool {
 fn ready(cx: &Cx<'_>, waking: &[ThreadId]) -> Vec<ThreadId> {
     let (statuses, me) = (cx.state.statuses(), cx.state.thread() as usize);
     let count = statuses.len();
-    let others = (1..count).map(|i| (me + i) % count);
-    others.filter(|i| statuses[*i] == Status::Ready || waking.contains(&(*i as ThreadId))).map(|i| i as ThreadId).collect()
+    let others = (1..count).map(|i| ((me + i) % count) as ThreadId);
+    let able = |i: &ThreadId| statuses[*i as usize] == Status::Ready && calls::may_try(cx, *i) || waking.contains(i);
+    others.filter(able).collect()
 }
 
 /// Who goes on where the running thread has run for long.
@@ -281,19 +301,32 @@ fn turn(cx: &mut Cx<'_>) -> Result<Option<Reply>, Stop> {
     Ok(Some(Reply::Switch(if chosen == 0 { cx.state.thread() } else { others[chosen - 1] })))
 }
 
+/// Who goes on where the running thread does not.
+#[derive(Clone, Copy)]
+struct Next {
+    thread: ThreadId,
+    /// Its time has come, if it waits for one.
+    by_time: bool,
+}
+
 /// Who goes on where the running thread does not: it waits for this, or it ends. `waking`: those that its doing wakes. May decide.
-fn next(cx: &mut Cx<'_>, wait: Option<Wait>, waking: &[ThreadId]) -> Result<ThreadId, Stop> {
-    let mut able = ready(cx, waking);
+fn next(cx: &mut Cx<'_>, wait: Option<Wait>, waking: &[ThreadId]) -> Result<Next, Stop> {
+    let mut able: Vec<Next> = ready(cx, waking).into_iter().map(|thread| Next { thread, by_time: false }).collect();
     let me = cx.state.thread();
     let mut timed: Vec<(u64, ThreadId)> = Vec::new();
     for (i, status) in (0..).zip(cx.state.statuses()) {
-        let waits = if i == me { wait.is_some_and(|wait| wait.timed) } else { matches!(status, Status::Waits(wait) if wait.timed) };
-        if waits && !waking.contains(&i) {
+        let waits = match status {
+            _ if i == me => wait.is_some_and(|wait| wait.timed),
+            Status::Waits(wait) => wait.timed,
+            Status::Ready => calls::is_timed(cx, i),
+            Status::Ended => false,
+        };
+        if waits && !able.iter().any(|able| able.thread == i) {
             timed.push((World::of(cx).own.threads.all.get(i as usize).map_or(0, |thread| thread.until), i));
         }
     }
     timed.sort_unstable();
-    able.extend(timed.iter().map(|(_, thread)| *thread));
+    able.extend(timed.iter().map(|(_, thread)| Next { thread: *thread, by_time: true }));
     match able[..] {
         [] => Err(deadlock(cx, wait).into()),
         [only] => Ok(only),
@@ -313,12 +346,7 @@ fn next(cx: &mut Cx<'_>, wait: Option<Wait>, waking: &[ThreadId]) -> Result<Thre
 fn wait(cx: &mut Cx<'_>, wait: Wait, until: Option<u64>, stage: Stage, waking: &[ThreadId]) -> Result<Reply, Stop> {
     let me = cx.state.thread();
     if wait.timed {
-        // Needed to say who is first; it does not matter otherwise.
-        let until = until.unwrap_or(u64::MAX);
-        if World::of(cx).own.threads.all.get(me as usize).is_none_or(|thread| thread.until != until) {
-            let threads = Rc::make_mut(&mut cx.state.env_mut::<World>().own.threads);
-            threads.thread(me).until = until;
-        }
+        needs_until(cx, me, until.unwrap_or(u64::MAX));
     }
     let next = next(cx, Some(wait), waking)?;
     let threads = threads(cx);
@@ -327,18 +355,31 @@ fn wait(cx: &mut Cx<'_>, wait: Wait, until: Option<u64>, stage: Stage, waking: &
     let mine = threads.thread(me);
     (mine.since, mine.stage) = (since, stage);
     set_status(cx, me, Status::Waits(wait));
-    if !waking.contains(&next) {
-        go_on(cx, next);
-    }
-    Ok(Reply::Switch(next))
+    go_on(cx, next);
+    Ok(Reply::Switch(next.thread))
 }
 
-/// Has a thread be able to run that may only wait for a time to come.
-fn go_on(cx: &mut Cx<'_>, thread: ThreadId) {
-    let Status::Waits(Wait { timed: true, .. }) = cx.state.statuses()[thread as usize] else { return };
+/// Notes until when the running thread is about to wait: that is needed to say who is first, and does not matter otherwise.
+fn needs_until(cx: &mut Cx<'_>, me: ThreadId, until: u64) {
+    if World::of(cx).own.threads.all.get(me as usize).is_none_or(|thread| thread.until != until) {
+        let threads = Rc::make_mut(&mut cx.state.env_mut::<World>().own.threads);
+        threads.thread(me).until = until;
+    }
+}
+
+/// The running thread does not go on. The one that does is able to run, if it waited for a time to come.
+fn go_on(cx: &mut Cx<'_>, Next { thread, by_time }: Next) {
+    if stage(cx) != Stage::Tries {
+        threads(cx).steps += 1;
+    }
+    if !by_time {
+        return;
+    }
     let until = of(cx, thread).until;
-    of(cx, thread).stage = Stage::TimedOut;
-    set_status(cx, thread, Status::Ready);
+    if let Status::Waits(_) = cx.state.statuses()[thread as usize] {
+        of(cx, thread).stage = Stage::TimedOut;
+        set_status(cx, thread, Status::Ready);
+    }
     let world = World::change(cx);
     if until < u64::MAX {
         world.ticks = world.ticks.max(until);
@@ -366,42 +407,33 @@ fn release(cx: &mut Cx<'_>, those: &[ThreadId]) {
     those.iter().for_each(|thread| of(cx, *thread).stage = Stage::Woken);
 }
 
-/// A system call on this descriptor has succeeded: what a thread reads from a pipe, a socket or a counter is after what another one wrote there. That
-/// it orders more than these two hides races, and makes none.
-pub(crate) fn through_stream(cx: &mut Cx<'_>, call: &str, descriptor: Value) {
-    const CALLS: [&str; 8] = ["read", "readv", "recvfrom", "recvmsg", "sendmsg", "sendto", "write", "writev"];
-    /// No address.
-    const STREAMS: u64 = u64::MAX >> 1;
-    let Value::Bits(descriptor) = descriptor else { return };
-    let world = World::of(cx);
-    let node = world.open_of(descriptor as i32).map(|open| &world.nodes[open.node as usize].kind);
-    if CALLS.contains(&call) && matches!(node, Some(NodeKind::Pipe { .. } | NodeKind::Socket | NodeKind::Event { .. })) {
-        observe(cx, STREAMS);
-        publish(cx, STREAMS);
-    }
-}
-
 /// No thread can go on: the running one waits for this, or has ended.
 fn deadlock(cx: &mut Cx<'_>, wait: Option<Wait>) -> PathEnd {
     let me = cx.state.thread();
-    let mut words = Vec::new();
+    let (mut words, mut from_outside) = (Vec::new(), false);
     for (i, status) in (0..).zip(cx.state.statuses()) {
         let wait = match status {
             _ if i == me => wait,
             Status::Waits(wait) => Some(wait),
-            Status::Ready | Status::Ended => None,
+            Status::Ready => calls::wait_of(cx, i),
+            Status::Ended => None,
         };
         let Some(wait) = wait else { continue };
+        from_outside |= calls::is_from_outside(cx, wait);
         // The path ends, whichever thread runs.
         run(cx, i);
         let stack = cx.core.call_stack(cx.state, usize::MAX);
-        words.push(format!("{} waits for {} at {}", name(i), what(cx, wait), place(cx, &stack)));
+        words.push(format!("{} waits {} at {}", name(i), what(cx, wait), place(cx, &stack)));
     }
     // The same deadlock is one finding, whichever thread came to it last.
-    let first = cx.state.statuses().iter().position(|status| matches!(status, Status::Waits(_))).map_or(me, |i| i as ThreadId);
+    let waits = |i: ThreadId, status: &Status| matches!(status, Status::Waits(_)) || calls::wait_of(cx, i).is_some();
+    let first = (0..).zip(cx.state.statuses()).find(|(i, status)| waits(*i, status)).map_or(me, |(i, _)| i);
     let first = if wait.is_some() { first.min(me) } else { first };
     run(cx, first);
     match words.len() {
+        _ if from_outside => {
+            PathEnd::Unsupported(format!("all threads wait, one of them for what may come from outside: {}", words.join("; ")))
+        }
         1 => PathEnd::fault(FaultKind::Deadlock, format!("{}, and no other thread is left", words[0])),
         _ => PathEnd::fault(FaultKind::Deadlock, format!("all threads wait: {}", words.join("; "))),
     }
@@ -418,23 +450,25 @@ pub(crate) fn place(cx: &Cx<'_>, stack: &[CodePos]) -> String {
     own.map_or_else(|| "an unknown place".into(), |pos| places::name(&cx.core.image, *pos))
 }
 
-/// What a thread waits for, in words.
+/// What a thread waits for, in words that follow "waits".
 fn what(cx: &Cx<'_>, wait: Wait) -> String {
     let kind = For::ALL[wait.kind as usize];
-    if kind == For::Thread {
-        return format!("{} to end", name(wait.on as ThreadId));
+    match kind {
+        For::Thread => return format!("for {} to end", name(wait.on as ThreadId)),
+        For::Call => return format!("in `{}`", crate::sys::name_of(wait.on)),
+        _ => {}
     }
     // `pthread_join` of glibc waits for the word that the kernel clears.
     let ends = |thread: &Thread| kind == For::Futex && thread.cleared == wait.on;
     if let Some(thread) = World::of(cx).own.threads.all.iter().position(ends) {
-        return format!("{} to end", name(thread as ThreadId));
+        return format!("for {} to end", name(thread as ThreadId));
     }
     let object = pointer::describe_address(cx, wait.on);
-    let mut words = format!("the {} {object}", For::WORDS[wait.kind as usize]);
+    let mut words = format!("for the {} {object}", For::WORDS[wait.kind as usize]);
     let holder = match kind {
         For::Mutex => exclusion::owner(cx, wait.on),
         For::ReadLock | For::WriteLock => exclusion::writer(cx, wait.on),
-        For::Spin | For::Condition | For::Barrier | For::Semaphore | For::Thread | For::Futex => None,
+        For::Spin | For::Condition | For::Barrier | For::Semaphore | For::Thread | For::Futex | For::Call => None,
     };
     if let Some(thread) = holder {
         words += &match cx.state.statuses().get(thread as usize) {

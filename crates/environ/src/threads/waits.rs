@@ -29,7 +29,7 @@ fn condition(cx: &mut Cx<'_>, args: &Args<'_>, until: Option<u64>) -> Result<Got
     let at = exclusion::object(cx, args.value(0), CONDITION_BYTES)?;
     let mutex = exclusion::mutex(cx, args.value(1))?;
     match stage(cx) {
-        Stage::Fresh | Stage::Chosen => {
+        Stage::Fresh | Stage::Chosen | Stage::Tries => {
             if let Some(reply) = turn(cx)? {
                 return Ok(Got::Waits(reply));
             }
@@ -224,9 +224,9 @@ fn waits(operation: Value) -> bool {
     matches!(operation, Value::Bits(operation) if matches!(operation & 0x7f, 0 | 9))
 }
 
-/// A system call that others went before has been made.
+/// A system call that others went before, or that the thread waited in, has been made.
 pub fn made(cx: &mut Cx<'_>) {
-    if stage(cx) == Stage::Chosen {
+    if matches!(stage(cx), Stage::Chosen | Stage::Tries) {
         mine(cx).stage = Stage::Fresh;
     }
 }
@@ -243,7 +243,7 @@ fn yields(cx: &mut Cx<'_>) -> Result<Option<Reply>, Stop> {
     let next = next(cx, None, &[])?;
     mine(cx).stage = Stage::Chosen;
     go_on(cx, next);
-    Ok(Some(Reply::Switch(next)))
+    Ok(Some(Reply::Switch(next.thread)))
 }
 
 fn futex(linux: &Linux, cx: &mut Cx<'_>, args: &[Value]) -> Result<Option<Reply>, Stop> {
@@ -268,7 +268,7 @@ fn futex(linux: &Linux, cx: &mut Cx<'_>, args: &[Value]) -> Result<Option<Reply>
                 Ok(Some(done(cx, 0)))
             }
             Stage::TimedOut => Ok(Some(done(cx, ETIMEDOUT.negated()))),
-            Stage::Fresh | Stage::Chosen => {
+            Stage::Fresh | Stage::Chosen | Stage::Tries => {
                 if word(cx, at, 0)? != value {
                     return Ok(Some(done(cx, EAGAIN.negated())));
                 }
