@@ -107,8 +107,17 @@ static struct order {
 #define mine (&threads[me])
 #define DONE(result) return mine->stage = FRESH, (result)
 
+/* A child has the thread that made it alone, and an order of its own. */
+static void begin_child(void)
+{
+	for (int i = 0; i < count; i++)
+		if (i != me) threads[i].status = ENDED;
+	order = &unseen;
+}
+
 __attribute__((constructor(103))) static void begin_order(void)
 {
+	pthread_atfork(0, 0, begin_child);
 	const char *file = wryneck_order_file();
 	threads[0].handle = pthread_self();
 	if (!file) return;

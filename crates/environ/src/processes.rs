@@ -8,6 +8,7 @@ use std::hash::{Hash, Hasher};
 use std::rc::Rc;
 
 use wryneck_exec::processes::ProcessId;
+use wryneck_exec::threads::ThreadId;
 
 use crate::state::{Fd, Mapping, NodeId, World};
 use crate::sys::signals::Pending;
@@ -34,8 +35,16 @@ pub struct Own {
     pub pending: Rc<Pending>,
     /// `stack_t` of the stack that handlers run on: address, flags, size.
     pub signal_stack: [u64; 3],
-    /// Its threads. Where there are several processes, each has one.
     pub threads: Rc<Threads>,
+}
+
+impl Own {
+    /// Another process has done something: its threads that wait in system calls may try again.
+    fn something_happened(&mut self) {
+        if !self.threads.is_empty() {
+            Rc::make_mut(&mut self.threads).step();
+        }
+    }
 }
 
 /// Threads may hold expressions; those of the running process are hashed with the path's other ones.
@@ -102,7 +111,19 @@ impl Process {
 impl Processes {
     /// Those that wait may try whether what they wait for has happened.
     pub fn try_again(&mut self) {
-        self.all.iter_mut().filter(|process| process.waits()).for_each(|process| process.status = Status::Ready);
+        for process in self.all.iter_mut().filter(|process| process.waits()) {
+            process.status = Status::Ready;
+            process.own.something_happened();
+        }
+    }
+
+    /// The threads of the processes that do not run.
+    pub fn threads(&self) -> impl Iterator<Item = &Rc<Threads>> {
+        self.all.iter().map(|process| &process.own.threads)
+    }
+
+    pub fn threads_mut(&mut self) -> impl Iterator<Item = &mut Rc<Threads>> {
+        self.all.iter_mut().map(|process| &mut process.own.threads)
     }
 }
 
@@ -116,12 +137,13 @@ impl World {
         processes
     }
 
-    /// A copy of the running process, as `fork` makes it: signals that are pending and timers stay with the parent.
-    pub fn add_process(&mut self, parent: ProcessId) {
+    /// A copy of the running process, as `fork` of this thread makes it: signals that are pending and timers stay with the parent.
+    pub fn add_process(&mut self, parent: ProcessId, thread: ThreadId) {
         for fd in self.own.fds.iter().flatten() {
             self.opens[fd.open as usize].refs += 1;
         }
-        let own = Own { pending: Rc::default(), ..self.own.clone() };
+        let threads = self.own.threads.clone().of_thread(thread);
+        let own = Own { pending: Rc::default(), threads, ..self.own.clone() };
         self.processes_mut().all.push(Process::of(Some(parent), true, own));
     }
 

@@ -13,6 +13,7 @@ use crate::input::{Stat, mode};
 use crate::observed::Observed;
 use crate::processes::{Own, Processes};
 pub use crate::sockets::{Connection, Socket, SocketState};
+use crate::threads::Threads;
 
 /// Index into [`World::nodes`].
 pub type NodeId = u32;
@@ -351,6 +352,13 @@ impl World {
     }
 }
 
+impl World {
+    /// The threads of all processes.
+    fn all_threads(&self) -> impl Iterator<Item = &Rc<Threads>> {
+        [&self.own.threads].into_iter().chain(self.processes.threads())
+    }
+}
+
 impl PathData for World {
     fn for_each_expr(&self, f: &mut dyn FnMut(ExprId)) {
         for node in &self.nodes {
@@ -358,7 +366,7 @@ impl PathData for World {
         }
         self.names.iter().flat_map(|name| name.iter()).for_each(|e| f(*e));
         self.epolls.values().flat_map(Epoll::exprs).for_each(&mut *f);
-        self.own.threads.for_each_expr(f);
+        self.all_threads().for_each(|threads| threads.for_each_expr(f));
     }
     fn remap(&mut self, map: &Remap) {
         for node in &mut self.nodes {
@@ -384,9 +392,10 @@ impl PathData for World {
             }
         }
         let mut any = false;
-        self.own.threads.for_each_expr(&mut |_| any = true);
+        self.all_threads().for_each(|threads| threads.for_each_expr(&mut |_| any = true));
         if any {
             Rc::make_mut(&mut self.own.threads).remap(map);
+            Rc::make_mut(&mut self.processes).threads_mut().for_each(|threads| Rc::make_mut(threads).remap(map));
         }
     }
     fn hash_into(&self, mut h: &mut dyn Hasher, hash_expr: &mut dyn FnMut(ExprId) -> u64) {
@@ -410,6 +419,6 @@ impl PathData for World {
             epoll.hash_into(h, hash_expr);
         }
         (&self.processes, self.shares_memory).hash(&mut h);
-        self.own.threads.hash_into(h, hash_expr);
+        self.all_threads().for_each(|threads| threads.hash_into(h, hash_expr));
     }
 }

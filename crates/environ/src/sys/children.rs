@@ -65,7 +65,8 @@ fn make(s: &mut Sys<'_, '_>, stack: u64) -> Result<Option<ProcessId>, Halt> {
         let what = "orders in which processes run, but for one: each runs until it waits or ends";
         s.cx.core.ledger.note(LedgerKind::ThreadOrder, what);
     }
-    s.change().add_process(me);
+    let thread = s.cx.state.thread();
+    s.change().add_process(me, thread);
     Ok(Some(processes::make(s.cx.state)))
 }
 
@@ -97,7 +98,7 @@ fn make_and_wait(s: &mut Sys<'_, '_>, stack: u64) -> Done {
     };
     if s.world().processes.all[child as usize].is_alive() {
         // Signals do not interrupt it.
-        s.others_first(None, Some("a wait for the child of `vfork`"))?;
+        others_first(s.cx, None, "a wait for the child of `vfork`")?;
     }
     s.change().processes_mut().all[me].waits_for = None;
     Ok(pid(child))
@@ -107,7 +108,6 @@ fn make_and_wait(s: &mut Sys<'_, '_>, stack: u64) -> Done {
 fn refused(s: &Sys<'_, '_>) -> Option<&'static str> {
     let shares = |mapping: &crate::state::Mapping| mapping.shared;
     match () {
-        () if threads::has_others(s.cx) => Some("among several threads"),
         () if s.world().shares_memory || s.world().own.mappings.values().any(shares) => Some("of a program with shared memory"),
         () => None,
     }
@@ -333,31 +333,36 @@ fn name(process: ProcessId) -> String {
     if process == 0 { "the first process".into() } else { format!("child {process}") }
 }
 
+/// Other processes go on where the running one waits, until a time or for ever; `what` in words. `Ok` as [`Sys::others_first`].
+pub(crate) fn others_first(cx: &mut Cx<'_>, until: Option<u64>, what: &str) -> Result<Option<u64>, Stop> {
+    let (me, world) = (running(cx.state), World::of(cx));
+    if until.is_some_and(|until| until <= world.ticks) {
+        return Ok(until);
+    }
+    let (ready, first) = (world.ready(me), world.first_to_wake());
+    if ready.is_none() && until.is_some_and(|until| first.is_none_or(|(at, process)| (until, me) <= (at, process))) {
+        return Ok(until);
+    }
+    let place = threads::place(cx, &cx.state.call_stack());
+    let what: Rc<str> = format!("{what} ({place})").into();
+    let process = &mut World::change(cx).processes_mut().all[me as usize];
+    (process.status, process.until, process.calls) = (Status::Waits(what), until, 0);
+    Err(goes_on(cx, me, false))
+}
+
 impl Sys<'_, '_> {
-    /// The running process waits for what only another one can do, or a thread of it for another thread, or for a time: others go on. `Ok`: it is its
-    /// turn although nothing has happened; the clock may move on to this time, if there is one. `what`: the wait in words, if not for a time alone.
+    /// The running thread waits for what only another one or another process can do, or for a time: others go on. `Ok`: it is its turn although nothing
+    /// has happened; the clock may move on to this time, if there is one. `what`: the wait in words, if not for a time alone.
     pub fn others_first(&mut self, until: Option<u64>, what: Option<&str>) -> Result<Option<u64>, Halt> {
-        if !are_several(self.cx.state) {
-            if what.is_none() || !self.cx.state.has_threads() {
-                return Ok(until);
-            }
+        if what.is_some() && self.cx.state.has_threads() {
             let next = threads::calls::others_first(self.cx, until, self.number.into())?;
             return next.map_or(Ok(until), |thread| Err(Halt::Switch(thread)));
         }
-        let me = running(self.cx.state);
-        let until = self.world().processes.all[me as usize].until.or(until);
-        if until.is_some_and(|until| until <= self.world().ticks) {
+        if !are_several(self.cx.state) {
             return Ok(until);
         }
-        let (ready, first) = (self.world().ready(me), self.world().first_to_wake());
-        if ready.is_none() && until.is_some_and(|until| first.is_none_or(|(at, process)| (until, me) <= (at, process))) {
-            return Ok(until);
-        }
-        let place = threads::place(self.cx, &self.cx.state.call_stack());
-        let what: Rc<str> = format!("{} ({place})", what.unwrap_or("a sleep")).into();
-        let process = &mut self.change().processes_mut().all[me as usize];
-        (process.status, process.until, process.calls) = (Status::Waits(what), until, 0);
-        Err(goes_on(self.cx, me, false).into())
+        let until = self.world().processes.all[running(self.cx.state) as usize].until.or(until);
+        Ok(others_first(self.cx, until, what.unwrap_or("a sleep"))?)
     }
 
     /// The running process has made many calls: another one goes on first, if need be after its sleep.

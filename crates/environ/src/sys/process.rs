@@ -61,8 +61,8 @@ pub fn getpid(s: &mut Sys<'_, '_>) -> Done {
 
 /// The thread: of the first one the process.
 pub fn gettid(s: &mut Sys<'_, '_>) -> Done {
-    let thread = s.cx.state.thread();
-    Ok(getpid(s)? + u64::from(thread))
+    let thread = threads::id(s.cx, s.cx.state.thread()) - children::pid(running(s.cx.state));
+    Ok(getpid(s)? + thread)
 }
 
 pub fn getppid(s: &mut Sys<'_, '_>) -> Done {
@@ -153,12 +153,11 @@ pub fn tgkill(s: &mut Sys<'_, '_>) -> Done {
 fn send_to(s: &mut Sys<'_, '_>, i: usize, signal: i32) -> Done {
     if s.cx.state.has_threads() && s.cx.core.config.machine_code {
         let thread = s.int(i)?;
-        let first = children::pid(running(s.cx.state));
-        let number = u64::try_from(thread).ok().and_then(|id| id.checked_sub(first));
-        let status = number.and_then(|number| s.cx.state.statuses().get(number as usize).copied());
-        return match status {
-            None | Some(Status::Ended) => Err(ESRCH.into()),
-            Some(_) if number == Some(s.cx.state.thread().into()) => signals::send_to_thread(s, signal),
+        let all = s.cx.state.statuses();
+        let named = (0..).zip(all).find(|(number, _)| threads::id(s.cx, *number) as i32 == thread);
+        return match named {
+            None | Some((_, Status::Ended)) => Err(ESRCH.into()),
+            Some((number, _)) if number == s.cx.state.thread() => signals::send_to_thread(s, signal),
             Some(_) if signal == 0 => Ok(0),
             Some(_) => Err(PathEnd::Unsupported("a signal for another thread".into()).into()),
         };

@@ -128,6 +128,9 @@ fn stop(signal: u32) -> PathEnd {
     PathEnd::Unsupported(format!("signal {signal} stops the program"))
 }
 
+/// Which thread a signal is for, nobody says.
+const AMONG: &str = " among several threads";
+
 fn undelivered(signal: u32, among: &str) -> PathEnd {
     PathEnd::Unsupported(format!("delivery of signal {signal} to its handler{among}"))
 }
@@ -303,7 +306,7 @@ fn send(s: &mut Sys<'_, '_>, signal: i32, code: i32, value: u64) -> Done {
     if let Action::Calls(_) = action(s.world(), signal)
         && (!has_handlers(s.cx) || threads::has_others(s.cx))
     {
-        let among = if threads::has_others(s.cx) { " among several threads" } else { "" };
+        let among = if threads::has_others(s.cx) { AMONG } else { "" };
         return Err(undelivered(signal, among).into());
     }
     let sent = Sent { signal, code, who: s.me(), value, to_thread: code == BY_TKILL };
@@ -497,13 +500,14 @@ pub fn then(linux: &Linux, mut result: Value, made: Option<Made<'_>>, cx: &mut C
         let Some(place) = world.first(!world.own.signal_mask) else { return Ok(Reply::Value(result)) };
         let sent = world.own.pending.sent[place];
         let signal = sent.signal;
-        let does = action(world, signal);
+        let (does, among) = (action(world, signal), threads::has_others(cx));
         let world = World::change(cx);
         world.pending().sent.remove(place);
         let handler = match does {
             Action::Nothing => continue,
             Action::Ends => return Err(children::killed(cx, signal, sent.who)),
             Action::Stops => return Err(stop(signal).into()),
+            Action::Calls(_) if among => return Err(undelivered(signal, AMONG).into()),
             Action::Calls(handler) => handler,
         };
         let [_, flags, _, masked] = world.own.handlers.get(&signal).copied().unwrap_or_default();

@@ -10,9 +10,9 @@ use wryneck_exec::threads::{self, ThreadId, publish};
 use wryneck_exec::{Cx, PathEnd, Reply, Stop, Value, set_stack_pointer, set_thread_pointer};
 
 use super::life::peek;
-use super::{For, Thread, are_others, done, go_on, mine, next, note_elsewhere, of, release, turn, waiting};
+use super::{For, Thread, are_others, done, go_on, id, mine, next, note_elsewhere, of, release, turn, waiting};
 use crate::state::World;
-use crate::sys::children::{CLEARS, SHARES_MEMORY, TELLS_CHILD, TELLS_PARENT, pid};
+use crate::sys::children::{CLEARS, SHARES_MEMORY, TELLS_CHILD, TELLS_PARENT};
 
 const CLONE: u64 = 56;
 const EXIT: u64 = 60;
@@ -88,7 +88,7 @@ pub(super) fn system_call(cx: &mut Cx<'_>, number: u64, args: &[Value]) -> Resul
             if let Value::Bits(at) = args[0] {
                 mine(cx).cleared = at;
             }
-            return if cx.state.thread() > 0 { Ok(Some(Reply::Value(Value::Bits(id(cx.state.thread()))))) } else { Ok(None) };
+            return if cx.state.thread() > 0 { Ok(Some(Reply::Value(Value::Bits(id(cx, cx.state.thread()))))) } else { Ok(None) };
         }
         SET_ROBUST_LIST => {
             if let Value::Bits(at) = args[0] {
@@ -110,14 +110,9 @@ pub(super) fn system_call(cx: &mut Cx<'_>, number: u64, args: &[Value]) -> Resul
     if asked.flags & OF_PROCESS == 0 { Ok(None) } else { make(cx, &asked).map(Some) }
 }
 
-/// The kernel's number of a thread.
-fn id(thread: ThreadId) -> u64 {
-    pid(0) + u64::from(thread)
-}
-
 /// Writes a new thread's number where it is wanted.
 fn tell(cx: &mut Cx<'_>, asked: &Asked, flag: u64, at: u64, number: ThreadId) -> Result<(), Stop> {
-    if asked.flags & flag == 0 { Ok(()) } else { write_concrete(cx, at, &(id(number) as u32).to_le_bytes()) }
+    if asked.flags & flag == 0 { Ok(()) } else { write_concrete(cx, at, &(id(cx, number) as u32).to_le_bytes()) }
 }
 
 /// The running thread is new, in the call that made it. What that call was given may be overwritten by now.
@@ -141,9 +136,6 @@ fn make(cx: &mut Cx<'_>, asked: &Asked) -> Result<Reply, Stop> {
     if cx.core.config.keep_infeasible_flips {
         return Err(PathEnd::Unsupported("a thread of a program without symbols for it, under rules and with paths left out".into()).into());
     }
-    if wryneck_exec::processes::are_several(cx.state) {
-        return Err(PathEnd::Unsupported("a thread of one of several processes".into()).into());
-    }
     for (flag, at) in [(TELLS_PARENT, asked.in_parent), (TELLS_CHILD | CLEARS, asked.in_child)] {
         if asked.flags & flag != 0 {
             memory::block_address(cx, Value::Bits(at), 4, true)?;
@@ -158,7 +150,7 @@ fn make(cx: &mut Cx<'_>, asked: &Asked) -> Result<Reply, Stop> {
     *of(cx, number) = Thread { begins: Some(*asked), cleared, blocked, ..Thread::default() };
     note_elsewhere(cx);
     tell(cx, asked, TELLS_PARENT, asked.in_parent, number)?;
-    Ok(done(cx, id(number)))
+    Ok(done(cx, id(cx, number)))
 }
 
 /// Of the word of a robust lock: others wait for it, its owner has died, and its owner's number.
@@ -180,7 +172,8 @@ fn left_locks(cx: &Cx<'_>, thread: ThreadId) -> Vec<u64> {
     let next = |entry: u64| Some(peek(cx, entry) & !1).filter(|entry| *entry != 0 && *entry != head);
     let entries = std::iter::successors(next(head), |entry| next(*entry)).take(MOST_LOCKS);
     let words = entries.chain(Some(pending & !1).filter(|entry| *entry != 0)).map(|entry| entry.wrapping_add(distance));
-    let mut held: Vec<u64> = words.filter(|at| writable_range(cx, *at, 4) && peek(cx, *at) as u32 & OWNER == id(thread) as u32).collect();
+    let mut held: Vec<u64> =
+        words.filter(|at| writable_range(cx, *at, 4) && peek(cx, *at) as u32 & OWNER == id(cx, thread) as u32).collect();
     held.sort_unstable();
     held.dedup();
     held

@@ -16,7 +16,6 @@ use crate::libc::stdlib;
 use crate::sig::Args;
 use crate::start;
 use crate::state::World;
-use crate::sys::children::pid;
 use crate::sys::is_null;
 
 /// Fields of musl's `struct pthread`, in bytes from its beginning.
@@ -107,7 +106,7 @@ pub(super) fn describe(cx: &mut Cx<'_>, at: u64, number: ThreadId, other: u64) -
     for at_field in [field::SELF, field::PREVIOUS, field::NEXT] {
         memory::write_concrete(cx, at + at_field, &at.to_le_bytes())?;
     }
-    let id = pid(0) as u32 + number;
+    let id = super::id(cx, number) as u32;
     let locale = peek(cx, other + field::LOCALE);
     memory::write_concrete(cx, at + field::ID, &id.to_le_bytes())?;
     memory::write_concrete(cx, at + field::DETACH_STATE, &JOINABLE.to_le_bytes())?;
@@ -120,9 +119,6 @@ pub(super) fn describe(cx: &mut Cx<'_>, at: u64, number: ThreadId, other: u64) -
 pub fn create(linux: &Linux, args: &Args<'_>, cx: &mut Cx<'_>) -> Result<Reply, Stop> {
     if !machine_code::has_models(linux, cx) {
         return stdlib::no_thread(linux, args, cx);
-    }
-    if wryneck_exec::processes::are_several(cx.state) {
-        return Err(PathEnd::Unsupported("a thread of one of several processes".into()).into());
     }
     let (out, attributes, function) = (memory::block_address(cx, args.value(0), 8, true)?, args.number(cx, 1)?, args.number(cx, 2)?);
     let (mut detached, mut stack, mut guard) = (false, STACK_BYTES, GUARD_BYTES);

@@ -20,6 +20,7 @@ use std::collections::BTreeMap;
 use std::hash::{Hash, Hasher};
 use std::rc::Rc;
 
+use wryneck_exec::processes::{are_several, running};
 use wryneck_exec::threads::{Status, ThreadId, Wait, decided, run, set_status};
 use wryneck_exec::{CodePos, Cx, FaultKind, LedgerKind, PathEnd, Reply, Stop, Value, inputs, memory, places, pointer};
 use wryneck_expr::{ExprId, Remap};
@@ -28,6 +29,7 @@ use crate::Linux;
 use crate::errno::Errno;
 use crate::failing::choose_byte;
 use crate::state::World;
+use crate::sys::children::{self, pid};
 
 /// The functions by which a program comes to have threads, or keys whose destructors run at their ends: its own calls, and those of musl's functions
 /// that make threads themselves.
@@ -138,6 +140,8 @@ pub struct Thread {
 #[derive(Clone, Default)]
 pub struct Threads {
     all: Vec<Thread>,
+    /// The thread that the process began with.
+    first: ThreadId,
     /// The thread whose mask of signals the process has.
     masked: ThreadId,
     /// Stacks that the program has mapped for threads that the kernel makes.
@@ -151,6 +155,24 @@ pub struct Threads {
 }
 
 impl Threads {
+    /// Whether the program has made none.
+    pub(crate) fn is_empty(&self) -> bool {
+        self.all.is_empty()
+    }
+
+    /// A new process has a copy, in which this thread alone goes on.
+    pub(crate) fn of_thread(mut self: Rc<Threads>, thread: ThreadId) -> Rc<Threads> {
+        if thread != self.first {
+            Rc::make_mut(&mut self).first = thread;
+        }
+        self
+    }
+
+    /// Something was done that a system call may wait for.
+    pub(crate) fn step(&mut self) {
+        self.steps += 1;
+    }
+
     pub(crate) fn for_each_expr(&self, f: &mut dyn FnMut(ExprId)) {
         for thread in &self.all {
             if let Some(Value::Sym(e)) = thread.result {
@@ -168,7 +190,7 @@ impl Threads {
     }
 
     pub(crate) fn hash_into(&self, mut h: &mut dyn Hasher, hash_expr: &mut dyn FnMut(ExprId) -> u64) {
-        (self.masked, &self.mapped, &self.keys, self.deviations, self.waits, self.steps).hash(&mut h);
+        (self.first, self.masked, &self.mapped, &self.keys, self.deviations, self.waits, self.steps).hash(&mut h);
         for t in &self.all {
             (t.stage, t.handle, t.room, t.stack, t.guard, t.detached, t.joined, &t.values, t.rounds, t.next_key).hash(&mut h);
             (t.since, t.until, t.tried, t.blocked, t.name, t.cleared, t.robust, t.begins).hash(&mut h);
@@ -199,6 +221,17 @@ fn of<'c>(cx: &'c mut Cx<'_>, thread: ThreadId) -> &'c mut Thread {
 fn mine<'c>(cx: &'c mut Cx<'_>) -> &'c mut Thread {
     let number = cx.state.thread();
     of(cx, number)
+}
+
+/// The kernel's number of a thread of the running process.
+pub(crate) fn id(cx: &Cx<'_>, thread: ThreadId) -> u64 {
+    /// Between the numbers of the threads of processes that others have made.
+    const APART: u64 = 1000;
+    let process = running(cx.state);
+    if thread == World::of(cx).own.threads.first {
+        return pid(process);
+    }
+    pid(0) + APART * u64::from(process) + u64::from(thread)
 }
 
 fn stage(cx: &Cx<'_>) -> Stage {
@@ -313,6 +346,7 @@ struct Next {
 fn next(cx: &mut Cx<'_>, wait: Option<Wait>, waking: &[ThreadId]) -> Result<Next, Stop> {
     let mut able: Vec<Next> = ready(cx, waking).into_iter().map(|thread| Next { thread, by_time: false }).collect();
     let me = cx.state.thread();
+    let is_last = able.is_empty();
     let mut timed: Vec<(u64, ThreadId)> = Vec::new();
     for (i, status) in (0..).zip(cx.state.statuses()) {
         let waits = match status {
@@ -326,6 +360,9 @@ fn next(cx: &mut Cx<'_>, wait: Option<Wait>, waking: &[ThreadId]) -> Result<Next
         }
     }
     timed.sort_unstable();
+    if is_last && are_several(cx.state) {
+        children::others_first(cx, timed.first().map(|(until, _)| *until), "a wait of all its threads")?;
+    }
     able.extend(timed.iter().map(|(_, thread)| Next { thread: *thread, by_time: true }));
     match able[..] {
         [] => Err(deadlock(cx, wait).into()),
@@ -370,7 +407,7 @@ fn needs_until(cx: &mut Cx<'_>, me: ThreadId, until: u64) {
 /// The running thread does not go on. The one that does is able to run, if it waited for a time to come.
 fn go_on(cx: &mut Cx<'_>, Next { thread, by_time }: Next) {
     if stage(cx) != Stage::Tries {
-        threads(cx).steps += 1;
+        threads(cx).step();
     }
     if !by_time {
         return;
@@ -410,7 +447,7 @@ fn release(cx: &mut Cx<'_>, those: &[ThreadId]) {
 /// No thread can go on: the running one waits for this, or has ended.
 fn deadlock(cx: &mut Cx<'_>, wait: Option<Wait>) -> PathEnd {
     let me = cx.state.thread();
-    let (mut words, mut from_outside) = (Vec::new(), false);
+    let (mut words, mut first, mut from_outside) = (Vec::new(), None, false);
     for (i, status) in (0..).zip(cx.state.statuses()) {
         let wait = match status {
             _ if i == me => wait,
@@ -420,16 +457,14 @@ fn deadlock(cx: &mut Cx<'_>, wait: Option<Wait>) -> PathEnd {
         };
         let Some(wait) = wait else { continue };
         from_outside |= calls::is_from_outside(cx, wait);
+        first = first.or(Some(i));
         // The path ends, whichever thread runs.
         run(cx, i);
         let stack = cx.core.call_stack(cx.state, usize::MAX);
         words.push(format!("{} waits {} at {}", name(i), what(cx, wait), place(cx, &stack)));
     }
     // The same deadlock is one finding, whichever thread came to it last.
-    let waits = |i: ThreadId, status: &Status| matches!(status, Status::Waits(_)) || calls::wait_of(cx, i).is_some();
-    let first = (0..).zip(cx.state.statuses()).find(|(i, status)| waits(*i, status)).map_or(me, |(i, _)| i);
-    let first = if wait.is_some() { first.min(me) } else { first };
-    run(cx, first);
+    run(cx, first.unwrap_or(me));
     match words.len() {
         _ if from_outside => {
             PathEnd::Unsupported(format!("all threads wait, one of them for what may come from outside: {}", words.join("; ")))

@@ -268,9 +268,7 @@ impl State {
     /// Renumbers every expression. `rebuilt` keeps what states share shared.
     pub fn remap(&mut self, map: &Remap, rebuilt: &mut Rebuilt) {
         remap_frames(&mut self.frames, &mut self.landings, map, rebuilt);
-        for own in self.threads.iter_mut().flat_map(|threads| Rc::make_mut(threads).all.iter_mut().map(|thread| &mut thread.own)) {
-            own.remap(map, rebuilt);
-        }
+        self.threads.iter_mut().for_each(|threads| Rc::make_mut(threads).remap(map, rebuilt));
         self.processes.iter_mut().for_each(|processes| Rc::make_mut(processes).remap(map, rebuilt));
         self.memory.space.replace_symbolic_pages(&mut rebuilt.space, &mut |page| {
             page.cells_mut().iter_mut().for_each(|cell| cell.expr = renumbered(map, cell.expr));
@@ -288,7 +286,7 @@ impl State {
         for landing in &self.landings.all {
             std::hash::Hash::hash(&landing.key(), &mut h);
         }
-        self.hash_threads(&mut h);
+        self.threads.iter().for_each(|threads| threads.hash_into(&mut h));
         hash_frames(self.own_frames(), pool, &mut h);
         h.write_usize(self.survived.len());
         hash_memory(&self.memory, pool, &mut h);

@@ -12,7 +12,7 @@ use wryneck_expr::{ExprId, Pool, Remap};
 use crate::ground::memory::Memory;
 use crate::ground::sharing::Visited;
 use crate::state::rebuilt::Rebuilt;
-use crate::state::threads::Own;
+use crate::state::threads::{Own, Threads};
 use crate::state::variables::Variables;
 use crate::state::{Frame, State, hash_frames, hash_memory, renumbered};
 
@@ -22,6 +22,8 @@ pub type ProcessId = u32;
 /// What of a state belongs to a process.
 struct Parked {
     own: Own,
+    /// Its threads, of which the running one is in `own`.
+    threads: Option<Rc<Threads>>,
     memory: Memory,
     stack_top: u64,
     variables: Rc<Variables>,
@@ -30,7 +32,20 @@ struct Parked {
 impl Clone for Parked {
     fn clone(&self) -> Parked {
         let memory = self.memory.fork_idle();
-        Parked { own: self.own.clone(), memory, stack_top: self.stack_top, variables: self.variables.clone() }
+        Parked {
+            own: self.own.clone(),
+            threads: self.threads.clone(),
+            memory,
+            stack_top: self.stack_top,
+            variables: self.variables.clone(),
+        }
+    }
+}
+
+impl Parked {
+    /// What belongs to each of its threads.
+    fn all(&self) -> impl Iterator<Item = &Own> {
+        self.threads.iter().flat_map(|threads| threads.parked()).chain([&self.own])
     }
 }
 
@@ -49,21 +64,22 @@ impl Processes {
 
     /// The frames of those that do not run.
     pub(super) fn frames(&self) -> impl Iterator<Item = &Rc<Frame>> {
-        self.parked().flat_map(|parked| parked.own.all_frames())
+        self.parked().flat_map(|parked| parked.all()).flat_map(Own::all_frames)
     }
 
     /// Calls `f` with the expressions of those that do not run, but for their frames'.
     pub(super) fn for_each_expr(&self, visited: &mut Visited, f: &mut dyn FnMut(ExprId)) {
         for parked in self.parked() {
             parked.memory.space.for_each_new_page(visited, &mut |page| page.cells().iter().for_each(|cell| f(cell.expr)));
-            parked.own.exprs().for_each(&mut *f);
+            parked.all().flat_map(Own::exprs).for_each(&mut *f);
         }
     }
 
     pub(super) fn remap(&mut self, map: &Remap, rebuilt: &mut Rebuilt) {
         for parked in self.parked.iter_mut().flatten() {
-            let Parked { own, memory, .. } = Rc::make_mut(parked);
+            let Parked { own, threads, memory, .. } = Rc::make_mut(parked);
             own.remap(map, rebuilt);
+            threads.iter_mut().for_each(|threads| Rc::make_mut(threads).remap(map, rebuilt));
             memory.space.replace_symbolic_pages(&mut rebuilt.space, &mut |page| {
                 page.cells_mut().iter_mut().for_each(|cell| cell.expr = renumbered(map, cell.expr));
             });
@@ -75,7 +91,8 @@ impl Processes {
         for (number, parked) in self.parked.iter().enumerate() {
             let Some(parked) = parked else { continue };
             (number, parked.own.sp, parked.own.announced, &*parked.variables).hash(&mut h);
-            hash_frames(parked.own.all_frames(), pool, h);
+            parked.threads.iter().for_each(|threads| threads.hash_into(h));
+            hash_frames(parked.all().flat_map(Own::all_frames), pool, h);
             hash_memory(&parked.memory, pool, h);
         }
     }
@@ -91,10 +108,17 @@ pub fn running(state: &State) -> ProcessId {
     state.processes.as_ref().map_or(0, |processes| processes.running)
 }
 
-/// Makes a process that is as the running one is, at the operation that the path is at. It does not run yet.
+/// Makes a process that is as the running one is, at the operation that the path is at, but for its threads: only the running one is there. It does not
+/// run yet.
 pub fn make(state: &mut State) -> ProcessId {
     state.dirty = true;
-    let copy = Parked { own: Own::of(state), memory: state.memory.fork(), stack_top: state.stack_top, variables: state.variables.clone() };
+    let copy = Parked {
+        own: Own::of(state),
+        threads: state.threads.as_ref().map(|threads| Rc::new(threads.of_running())),
+        memory: state.memory.fork(),
+        stack_top: state.stack_top,
+        variables: state.variables.clone(),
+    };
     let processes = state.processes.get_or_insert_with(|| Rc::new(Processes { parked: vec![None], running: 0 }));
     let processes = Rc::make_mut(processes);
     processes.parked.push(Some(Rc::new(copy)));
@@ -113,6 +137,7 @@ pub(crate) fn change(state: &mut State, to: ProcessId, ends: bool) {
     memory.space.sleep();
     let parked = Parked {
         own: next.own.replace(state),
+        threads: std::mem::replace(&mut state.threads, next.threads),
         memory,
         stack_top: std::mem::replace(&mut state.stack_top, next.stack_top),
         variables: std::mem::replace(&mut state.variables, next.variables),

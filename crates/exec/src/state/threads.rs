@@ -165,8 +165,31 @@ pub(crate) fn stack_top(thread: ThreadId, stack_size: u64) -> u64 {
 
 impl Threads {
     /// The threads that are parked.
-    fn parked(&self) -> impl Iterator<Item = &Own> {
+    pub(super) fn parked(&self) -> impl Iterator<Item = &Own> {
         self.all.iter().map(|thread| &thread.own)
+    }
+
+    /// The same threads, of which all but the running one have ended.
+    pub(super) fn of_running(&self) -> Threads {
+        let mut threads = self.clone();
+        for (number, thread) in (0..).zip(&mut threads.all) {
+            if number != threads.running {
+                (thread.status, thread.own) = (Status::Ended, Own::default());
+            }
+        }
+        threads
+    }
+
+    pub(super) fn remap(&mut self, map: &Remap, rebuilt: &mut Rebuilt) {
+        self.all.iter_mut().for_each(|thread| thread.own.remap(map, rebuilt));
+    }
+
+    pub(super) fn hash_into(&self, mut h: &mut dyn Hasher) {
+        (self.running, self.slice).hash(&mut h);
+        for thread in &self.all {
+            (thread.status, &thread.locals, thread.own.sp, thread.own.announced, thread.own.returned.is_some()).hash(&mut h);
+            thread.own.landings.all.iter().for_each(|landing| landing.key().hash(&mut h));
+        }
     }
 
     /// What the running thread begins with, if it is a thread of machine code that the program has made.
@@ -258,15 +281,6 @@ impl State {
         let parked = next.replace(self);
         if let Some(threads) = &mut self.threads {
             Rc::make_mut(threads).all[from as usize].own = parked;
-        }
-    }
-
-    pub(super) fn hash_threads(&self, mut h: &mut dyn Hasher) {
-        let Some(threads) = &self.threads else { return };
-        (threads.running, threads.slice).hash(&mut h);
-        for thread in &threads.all {
-            (thread.status, &thread.locals, thread.own.sp, thread.own.announced, thread.own.returned.is_some()).hash(&mut h);
-            thread.own.landings.all.iter().for_each(|landing| landing.key().hash(&mut h));
         }
     }
 }

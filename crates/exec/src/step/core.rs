@@ -548,7 +548,8 @@ impl Core {
             approximated: state.approximated.clone(),
             unwritten_input: state.unwritten_input,
             threads: state.has_threads() || processes::are_several(state),
-            order: state.threads.as_ref().map(|threads| threads.order.clone()),
+            // Of several processes each has an order of its own.
+            order: state.threads.as_ref().filter(|_| !processes::are_several(state)).map(|threads| threads.order.clone()),
             survived: state.survived.clone(),
             leaks,
             hash: self.config.hash_states.then(|| state.structural_hash(&self.pool)),
