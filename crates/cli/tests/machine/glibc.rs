@@ -1,6 +1,8 @@
 //! Executables of glibc, static and dynamic, and the libraries that loaders map.
 
+use std::ffi::OsStr;
 use std::fs;
+use std::os::unix::ffi::OsStrExt;
 use std::path::Path;
 use std::process::Command;
 
@@ -146,6 +148,36 @@ fn vectors_that_a_library_reads_past_objects_are_no_fault() {
         let statuses: Vec<String> = ends(&run).into_iter().map(|(what, _)| what).collect();
         assert_eq!(statuses, ["exit 124", "exit 125", "exit 126", "exit 127"], "{flags:?} {run}");
         assert_eq!((&run["every_path"], &run["findings"]), (&true.into(), &serde_json::json!([])), "{flags:?} {run}");
+    }
+}
+
+/// glibc's `strcspn` and its kin read whole words of a string, and `strchrnul` whole lines in which a string begins. A string without an end is a fault.
+#[test]
+fn words_and_lines_of_strings_are_no_fault() {
+    let place = Place::new();
+    let text = "#include <stdlib.h>\n#include <string.h>\nint main(int argc, char **argv) {\n  int all = 0;\n  char *open = malloc(8);\n\
+        for (int n = 1; n < 10; n++) {\n    char *s = malloc(n + 1), *gone = malloc(33 + 3 * n), *t = malloc(n), *rest = s;\n\
+        memset(s, 'a', n), s[n] = 0;\n    free(gone);\n    if (n > 3) s[n - 2] = argv[1][0];\n\
+        all += strcspn(s, \"xyz\") + strspn(s, \"abc\") + (strpbrk(s, \"qrx\") != 0);\n    strsep(&rest, \":\");\n    all += rest != 0;\n\
+        free(s), free(t);\n  }\n  if (argc > 2) return memset(open, 'a', 8), strcspn(open, \"xyz\");\n  return all & 127;\n}\n";
+    fs::write(place.path("main.c"), text).expect("there is room");
+    for flags in [&["-O1"][..], &["-O1", "-static"]] {
+        place.built_by_gcc("main.c", &[flags, &["-o", "main"]].concat());
+        let run = place.explored(&["main", "--sym-arg", "1"]);
+        assert_eq!((&run["every_path"], &run["findings"]), (&true.into(), &serde_json::json!([])), "{flags:?} {run}");
+        let mut ours: Vec<String> = ends(&run).into_iter().map(|(what, _)| what).collect();
+        let mut natives: Vec<String> = (0..=u8::MAX)
+            .map(|c| {
+                let arg = if c == 0 { Vec::new() } else { vec![c] };
+                let done = Command::new(place.path("main")).arg(OsStr::from_bytes(&arg)).status();
+                format!("exit {}", done.expect("it starts").code().expect("it exits"))
+            })
+            .collect();
+        (ours.sort(), natives.sort());
+        (ours.dedup(), natives.dedup());
+        assert_eq!(ours, natives, "{flags:?} {run}");
+        let run = place.explored(&["main", "aa", "bb"]);
+        assert_eq!(run["findings"].as_array().map(Vec::len), Some(1), "{flags:?} {run}");
     }
 }
 

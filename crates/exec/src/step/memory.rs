@@ -23,6 +23,8 @@ const MAX_STORE_SPREAD: u64 = 256;
 const KERNEL_PAGE: u64 = 4096;
 /// Bytes beside a vector in which its object is looked for: the largest blocks that string functions read.
 const BLOCK: u64 = 128;
+/// From whose beginning some of them read a string that begins inside.
+const LINE: u64 = 64;
 /// The smallest block that string functions read, bytes: a word of 64 bits.
 const WORD: u64 = 8;
 /// What string functions of the C library find outside of an object: no end of a string, no letter.
@@ -32,19 +34,25 @@ const LOOK_IN_BLOCK: u64 = 1 << 14;
 /// Bytes one block operation may move.
 const MAX_BLOCK: u64 = 1 << 32;
 
-/// Whether a symbol's name is that of a string function of the C library, or of a variant for some processors: `__memrchr_sse2`.
-fn is_string_function(name: &str) -> bool {
+/// String functions of glibc that read bytes of a word at once, of which they look at those up to the string's end.
+const BY_WORDS: [&str; 3] = ["strcspn", "strpbrk", "strspn"];
+/// That word, bytes.
+const SPAN: u64 = 4;
+
+/// If a symbol's name is that of a string function of the C library, or of a variant for some processors (`__memrchr_sse2`): the function's.
+fn string_function(name: &str) -> Option<&str> {
     const NAMES: &[&str] = &[
         "memchr", "memcmp", "memcmpeq", "memrchr", "rawmemchr", "stpcpy", "stpncpy", "strcasecmp", "strcat", "strchr", "strchrnul",
         "strcmp", "strcpy", "strcspn", "strlen", "strncasecmp", "strncat", "strncmp", "strncpy", "strnlen", "strpbrk", "strrchr", "strspn",
         "strstr", "wcschr", "wcscmp", "wcslen", "wcsncmp", "wcsnlen", "wcsrchr", "wmemchr", "wmemcmp",
     ];
     // The first: `strncasecmp_l`, with a locale.
-    const VARIANTS: &[&str] = &["l", "sse2", "sse42", "sse4_1", "sse4_2", "ssse3", "avx", "avx2", "evex"];
+    const VARIANTS: &[&str] = &["l", "generic", "sse2", "sse42", "sse4_1", "sse4_2", "ssse3", "avx", "avx2", "evex"];
     // Behind its beginning: `wcschr+0x1c`.
     let name = name.split('+').next().unwrap_or_default().trim_start_matches('_');
     let (base, variant) = name.split_once('_').unwrap_or((name, ""));
-    NAMES.binary_search(&base).is_ok() && (variant.is_empty() || VARIANTS.iter().any(|v| variant.starts_with(v)))
+    let is_known = variant.is_empty() || VARIANTS.iter().any(|v| variant.starts_with(v));
+    (is_known && NAMES.binary_search(&base).is_ok()).then_some(base)
 }
 
 /// Why the address of a load is concretised.
@@ -78,7 +86,7 @@ fn load_bytes(cx: &mut Cx<'_>, inst: Option<&Inst>, pointer: Value, size: u64) -
             // Its interval alone says of most offsets that they are inside.
             if let Some(inst) = inst
                 && cx.core.pool.interval(offset).1.checked_add(size).is_none_or(|end| end > readable)
-                && read_at_once(cx, inst).is_some()
+                && read_at_once(cx, inst, object.base, size).is_some()
                 && !decide_within(cx, readable, offset, size)?
             {
                 let base = cx.core.pool.bits(64, object.base);
@@ -111,16 +119,24 @@ fn decide_within(cx: &mut Cx<'_>, end: u64, offset: ExprId, size: u64) -> Result
     cx.decide(within)
 }
 
-/// What a load of machine code is a part of, if it may lie past its object; whether a string function of the C library reads it.
-fn read_at_once(cx: &Cx<'_>, inst: &Inst) -> Option<(Part, bool)> {
+/// What a load of machine code at an address is a part of, if it may lie past its object; whether a string function of the C library reads it.
+fn read_at_once(cx: &Cx<'_>, inst: &Inst, address: u64, size: u64) -> Option<(Part, bool)> {
     if !cx.core.config.machine_code {
         return None;
     }
-    let size = bytes_of(inst.width.into());
-    let in_library =
-        size >= WORD && places::source(&cx.core.image, cx.pos()).first().is_some_and(|here| is_string_function(&here.function));
-    let part = Part::unpack(inst.b).or(in_library.then_some(Part { of: size as u32, at: 0 }))?;
-    Some((part, in_library))
+    let known = Part::unpack(inst.b);
+    if known.is_none() && size > 1 && size < WORD {
+        return None;
+    }
+    let here = places::source(&cx.core.image, cx.pos());
+    let function = here.first().and_then(|here| string_function(&here.function));
+    let block = match function {
+        Some(name) if size == 1 && BY_WORDS.contains(&name) => Some(Part { of: SPAN as u32, at: (address % SPAN) as u32 }),
+        Some(_) if size >= WORD => Some(Part { of: size as u32, at: 0 }),
+        _ => None,
+    };
+    let in_library = block.is_some();
+    Some((known.or(block)?, in_library))
 }
 
 /// Reads `width` bits, little-endian. May decide and fault; asks the solver only for symbolic addresses.
@@ -177,10 +193,12 @@ pub(super) fn outside_of_object(cx: &mut Cx<'_>, inst: &Inst, address: u64, size
     if (address..address.saturating_add(size)).all(is_live) {
         return None;
     }
-    let (whole, in_library) = read_at_once(cx, inst)?;
+    let (whole, in_library) = read_at_once(cx, inst, address, size)?;
     let start = address.checked_sub(whole.at.into())?;
     let gone = |o: &Object| matches!(o.what, What::Heap { freed: Some(_), .. }) || pointer::has_returned(cx, o);
-    if pointer::object_at(cx, start).is_some_and(|object| gone(&object)) {
+    // A string that begins later in the line may be alive; what lies beside an object is not its own.
+    let begins_later = in_library && (start..=start | (LINE - 1)).any(is_live);
+    if !begins_later && pointer::object_at(cx, start).is_some_and(|object| start.wrapping_sub(object.base) < object.size && gone(&object)) {
         return None;
     }
     let last = start.checked_add(u64::from(whole.of) - 1)?;
@@ -188,7 +206,8 @@ pub(super) fn outside_of_object(cx: &mut Cx<'_>, inst: &Inst, address: u64, size
     if page != last / KERNEL_PAGE {
         return None;
     }
-    let near = start.saturating_sub(BLOCK).max(page * KERNEL_PAGE)..=last.saturating_add(BLOCK).min(page * KERNEL_PAGE + KERNEL_PAGE - 1);
+    let block = if size == 1 { 0 } else { BLOCK };
+    let near = start.saturating_sub(block).max(page * KERNEL_PAGE)..=last.saturating_add(block).min(page * KERNEL_PAGE + KERNEL_PAGE - 1);
     // The vector's own bytes first: what lies in it is more likely its object.
     let object = (start..=last).chain(near).find_map(|at| {
         let live = !matches!(cx.state.memory.space.byte(at), Byte::Dead);
