@@ -259,30 +259,42 @@ const READY: &str = "which descriptors are ready";
 const CHILDREN: &str = "whether the process was begun with children";
 const ATTRIBUTES: &str = "extended attributes of files";
 const TIMERS: &str = "when a timer's signal comes";
+const STANDING: &str = "the priority of the process, and who it may become";
 
 /// Every system call of the table in `sys/mod.rs`, sorted by name. A call that is missing here is unknown.
 #[rustfmt::skip]
 static RULES: &[(&str, Rule)] = &[
-    ("accept", Rule::Asks(kind_of_stream)), ("accept4", Rule::Asks(kind_of_stream)), ("access", Rule::Path), ("alarm", Rule::Unknown(TIMERS)), ("arch_prctl", Rule::Path), ("brk", Rule::Path), ("chdir", Rule::Path),
-    ("clock_getres", Rule::Path), ("clock_gettime", Rule::Path), ("clock_nanosleep", Rule::Path), ("clone", Rule::Path), ("clone3", Rule::Path), ("close", Rule::Path), ("connect", Rule::Asks(kind_of_stream)), ("copy_file_range", Rule::Asks(transfer)),
-    ("dup", Rule::Path), ("dup2", Rule::Path), ("dup3", Rule::Path), ("epoll_create", Rule::Path), ("epoll_create1", Rule::Path), ("epoll_ctl", Rule::Asks(watched)), ("epoll_pwait", Rule::Unknown(READY)),
-    ("epoll_pwait2", Rule::Unknown(READY)), ("epoll_wait", Rule::Unknown(READY)), ("eventfd", Rule::Path), ("eventfd2", Rule::Path), ("execve", Rule::Path), ("exit", Rule::Path),
-    ("exit_group", Rule::Path), ("faccessat", Rule::Path), ("faccessat2", Rule::Path), ("fadvise64", Rule::Asks(advise)), ("fchdir", Rule::Asks(kind_of_stream)), ("fcntl", Rule::Asks(fcntl)),
-    ("fdatasync", Rule::Asks(kind_of_stream)), ("fgetxattr", Rule::Unknown(ATTRIBUTES)), ("flistxattr", Rule::Unknown(ATTRIBUTES)), ("flock", Rule::Unknown("locks of other processes")), ("fork", Rule::Path), ("fstat", Rule::Path), ("fstatfs", Rule::Path), ("fsync", Rule::Asks(kind_of_stream)),
-    ("futex", Rule::Path), ("getcwd", Rule::Asks(getcwd)), ("getdents64", Rule::Asks(getdents)),
-    ("getegid", Rule::Asks(ids)), ("geteuid", Rule::Asks(ids)), ("getgid", Rule::Asks(ids)), ("getgroups", Rule::Asks(groups)), ("getitimer", Rule::Unknown(TIMERS)),
-    ("getpeername", Rule::Asks(kind_of_stream)), ("getpgid", Rule::Path), ("getpgrp", Rule::Path), ("getpid", Rule::Path), ("getppid", Rule::Path), ("getrandom", Rule::Path),
-    ("getrlimit", Rule::Path), ("getsid", Rule::Path), ("getsockname", Rule::Asks(kind_of_stream)), ("getsockopt", Rule::Asks(kind_of_stream)), ("gettid", Rule::Path), ("gettimeofday", Rule::Path), ("getuid", Rule::Asks(ids)), ("getxattr", Rule::Unknown(ATTRIBUTES)), ("ioctl", Rule::Asks(ioctl)), ("kill", Rule::Asks(signals)), ("lgetxattr", Rule::Unknown(ATTRIBUTES)), ("listen", Rule::Asks(kind_of_stream)), ("listxattr", Rule::Unknown(ATTRIBUTES)), ("llistxattr", Rule::Unknown(ATTRIBUTES)), ("lseek", Rule::Asks(seek)),
-    ("lstat", Rule::Path), ("madvise", Rule::Path), ("memfd_create", Rule::Path), ("mincore", Rule::Unknown("which pages are in memory")), ("mmap", Rule::Asks(mmap)), ("mprotect", Rule::Path), ("mremap", Rule::Path),
-    ("msync", Rule::Path), ("munmap", Rule::Path), ("nanosleep", Rule::Path), ("newfstatat", Rule::Path),
-    ("open", Rule::Asks(open)), ("openat", Rule::Asks(openat)), ("pause", Rule::Asks(signals)), ("pipe", Rule::Path), ("pipe2", Rule::Path), ("poll", Rule::Unknown(READY)),
-    ("ppoll", Rule::Unknown(READY)), ("pread64", Rule::Asks(read)), ("preadv", Rule::Asks(read)), ("prlimit64", Rule::Asks(own_process)), ("pselect6", Rule::Unknown(READY)), ("pwrite64", Rule::Asks(write)),
-    ("pwritev", Rule::Asks(write)), ("read", Rule::Asks(read)), ("readlink", Rule::Path), ("readlinkat", Rule::Path), ("readv", Rule::Asks(read)), ("recvfrom", Rule::Asks(receive)), ("recvmsg", Rule::Asks(receive)),
-    ("rseq", Rule::Path), ("rt_sigaction", Rule::Asks(signals)), ("rt_sigpending", Rule::Asks(signals)), ("rt_sigprocmask", Rule::Asks(signals)), ("rt_sigqueueinfo", Rule::Asks(signals)), ("rt_sigsuspend", Rule::Asks(signals)), ("rt_sigtimedwait", Rule::Asks(signals)), ("sched_getaffinity", Rule::Asks(processors)), ("sched_yield", Rule::Path),
-    ("select", Rule::Unknown(READY)), ("sendfile", Rule::Unknown("how much one transfer between files moves")), ("sendmsg", Rule::Asks(kind_of_stream)), ("sendto", Rule::Asks(kind_of_stream)),
-    ("set_robust_list", Rule::Path), ("set_tid_address", Rule::Path), ("setitimer", Rule::Unknown(TIMERS)), ("setpgid", Rule::Path), ("setsockopt", Rule::Asks(kind_of_stream)), ("shutdown", Rule::Asks(kind_of_stream)),
-    ("sigaltstack", Rule::Path), ("socket", Rule::Path), ("socketpair", Rule::Path), ("stat", Rule::Path), ("statfs", Rule::Path), ("statx", Rule::Path), ("sync", Rule::Path), ("syncfs", Rule::Asks(kind_of_stream)), ("sysinfo", Rule::Path), ("tgkill", Rule::Asks(signals)), ("time", Rule::Path), ("tkill", Rule::Asks(signals)),
-    ("umask", Rule::Asks(umask)), ("uname", Rule::Asks(uname)), ("vfork", Rule::Path), ("wait4", Rule::Unknown(CHILDREN)), ("waitid", Rule::Unknown(CHILDREN)), ("write", Rule::Asks(write)), ("writev", Rule::Asks(write)),
+    ("accept", Rule::Asks(kind_of_stream)), ("accept4", Rule::Asks(kind_of_stream)), ("access", Rule::Path), ("alarm", Rule::Unknown(TIMERS)), ("arch_prctl", Rule::Path), ("brk", Rule::Path),
+    ("chdir", Rule::Path), ("clock_getres", Rule::Path), ("clock_gettime", Rule::Path), ("clock_nanosleep", Rule::Path), ("clone", Rule::Path), ("clone3", Rule::Path), ("close", Rule::Path),
+    ("close_range", Rule::Path), ("connect", Rule::Asks(kind_of_stream)), ("copy_file_range", Rule::Asks(transfer)), ("dup", Rule::Path), ("dup2", Rule::Path), ("dup3", Rule::Path),
+    ("epoll_create", Rule::Path), ("epoll_create1", Rule::Path), ("epoll_ctl", Rule::Asks(watched)), ("epoll_pwait", Rule::Unknown(READY)), ("epoll_pwait2", Rule::Unknown(READY)),
+    ("epoll_wait", Rule::Unknown(READY)), ("eventfd", Rule::Path), ("eventfd2", Rule::Path), ("execve", Rule::Path), ("exit", Rule::Path), ("exit_group", Rule::Path),
+    ("faccessat", Rule::Path), ("faccessat2", Rule::Path), ("fadvise64", Rule::Asks(advise)), ("fchdir", Rule::Asks(kind_of_stream)), ("fcntl", Rule::Asks(fcntl)),
+    ("fdatasync", Rule::Asks(kind_of_stream)), ("fgetxattr", Rule::Unknown(ATTRIBUTES)), ("flistxattr", Rule::Unknown(ATTRIBUTES)), ("flock", Rule::Unknown("locks of other processes")),
+    ("fork", Rule::Path), ("fstat", Rule::Path), ("fstatfs", Rule::Path), ("fsync", Rule::Asks(kind_of_stream)), ("futex", Rule::Path), ("getcwd", Rule::Asks(getcwd)),
+    ("getdents64", Rule::Asks(getdents)), ("getegid", Rule::Asks(ids)), ("geteuid", Rule::Asks(ids)), ("getgid", Rule::Asks(ids)), ("getgroups", Rule::Asks(groups)),
+    ("getitimer", Rule::Unknown(TIMERS)), ("getpeername", Rule::Asks(kind_of_stream)), ("getpgid", Rule::Path), ("getpgrp", Rule::Path), ("getpid", Rule::Path), ("getppid", Rule::Path),
+    ("getpriority", Rule::Unknown(STANDING)), ("getrandom", Rule::Path), ("getresgid", Rule::Asks(ids)), ("getresuid", Rule::Asks(ids)), ("getrlimit", Rule::Path),
+    ("getrusage", Rule::Unknown("what the process has used")), ("getsid", Rule::Path), ("getsockname", Rule::Asks(kind_of_stream)), ("getsockopt", Rule::Asks(kind_of_stream)),
+    ("gettid", Rule::Path), ("gettimeofday", Rule::Path), ("getuid", Rule::Asks(ids)), ("getxattr", Rule::Unknown(ATTRIBUTES)), ("ioctl", Rule::Asks(ioctl)), ("kill", Rule::Asks(signals)),
+    ("lgetxattr", Rule::Unknown(ATTRIBUTES)), ("listen", Rule::Asks(kind_of_stream)), ("listxattr", Rule::Unknown(ATTRIBUTES)), ("llistxattr", Rule::Unknown(ATTRIBUTES)),
+    ("lseek", Rule::Asks(seek)), ("lstat", Rule::Path), ("madvise", Rule::Path), ("memfd_create", Rule::Path), ("mincore", Rule::Unknown("which pages are in memory")),
+    ("mlock", Rule::Unknown("how much memory may be locked")), ("mlock2", Rule::Unknown("how much memory may be locked")), ("mlockall", Rule::Unknown("how much memory may be locked")),
+    ("mmap", Rule::Asks(mmap)), ("mprotect", Rule::Path), ("mremap", Rule::Path), ("msync", Rule::Path), ("munlock", Rule::Unknown("how much memory may be locked")),
+    ("munlockall", Rule::Unknown("how much memory may be locked")), ("munmap", Rule::Path), ("nanosleep", Rule::Path), ("newfstatat", Rule::Path), ("open", Rule::Asks(open)),
+    ("openat", Rule::Asks(openat)), ("pause", Rule::Asks(signals)), ("pipe", Rule::Path), ("pipe2", Rule::Path), ("poll", Rule::Unknown(READY)), ("ppoll", Rule::Unknown(READY)),
+    ("pread64", Rule::Asks(read)), ("preadv", Rule::Asks(read)), ("prlimit64", Rule::Asks(own_process)), ("pselect6", Rule::Unknown(READY)), ("pwrite64", Rule::Asks(write)),
+    ("pwritev", Rule::Asks(write)), ("read", Rule::Asks(read)), ("readlink", Rule::Path), ("readlinkat", Rule::Path), ("readv", Rule::Asks(read)), ("recvfrom", Rule::Asks(receive)),
+    ("recvmsg", Rule::Asks(receive)), ("rseq", Rule::Path), ("rt_sigaction", Rule::Asks(signals)), ("rt_sigpending", Rule::Asks(signals)), ("rt_sigprocmask", Rule::Asks(signals)),
+    ("rt_sigqueueinfo", Rule::Asks(signals)), ("rt_sigsuspend", Rule::Asks(signals)), ("rt_sigtimedwait", Rule::Asks(signals)), ("sched_get_priority_max", Rule::Path),
+    ("sched_get_priority_min", Rule::Path), ("sched_getaffinity", Rule::Asks(processors)), ("sched_getparam", Rule::Unknown(STANDING)), ("sched_getscheduler", Rule::Unknown(STANDING)),
+    ("sched_yield", Rule::Path), ("select", Rule::Unknown(READY)), ("sendfile", Rule::Unknown("how much one transfer between files moves")), ("sendmsg", Rule::Asks(kind_of_stream)),
+    ("sendto", Rule::Asks(kind_of_stream)), ("set_robust_list", Rule::Path), ("set_tid_address", Rule::Path), ("setgid", Rule::Unknown(STANDING)), ("setitimer", Rule::Unknown(TIMERS)),
+    ("setpgid", Rule::Path), ("setregid", Rule::Unknown(STANDING)), ("setresgid", Rule::Unknown(STANDING)), ("setresuid", Rule::Unknown(STANDING)), ("setreuid", Rule::Unknown(STANDING)),
+    ("setsockopt", Rule::Asks(kind_of_stream)), ("setuid", Rule::Unknown(STANDING)), ("shutdown", Rule::Asks(kind_of_stream)), ("sigaltstack", Rule::Path), ("socket", Rule::Path),
+    ("socketpair", Rule::Path), ("stat", Rule::Path), ("statfs", Rule::Path), ("statx", Rule::Path), ("sync", Rule::Path), ("syncfs", Rule::Asks(kind_of_stream)), ("sysinfo", Rule::Path),
+    ("tgkill", Rule::Asks(signals)), ("time", Rule::Path), ("tkill", Rule::Asks(signals)), ("umask", Rule::Asks(umask)), ("uname", Rule::Asks(uname)), ("vfork", Rule::Path),
+    ("wait4", Rule::Unknown(CHILDREN)), ("waitid", Rule::Unknown(CHILDREN)), ("write", Rule::Asks(write)), ("writev", Rule::Asks(write)),
 ];
 
 /// Calls that change files, sorted.

@@ -25,6 +25,7 @@ mod seen;
 pub mod signals;
 pub mod socket;
 pub mod spelling;
+pub mod standing;
 pub mod stat;
 pub mod terminal;
 pub mod time;
@@ -168,16 +169,25 @@ system_calls! {
     95 "umask" process::umask;
     96 "gettimeofday" time::gettimeofday;
     97 "getrlimit" process::getrlimit;
+    98 "getrusage" standing::getrusage;
     99 "sysinfo" process::sysinfo;
     102 "getuid" process::user;
     104 "getgid" process::user;
+    105 "setuid" |s| standing::set_ids(s, 1);
+    106 "setgid" |s| standing::set_ids(s, 1);
     107 "geteuid" process::user;
     108 "getegid" process::user;
     109 "setpgid" process::setpgid;
     110 "getppid" process::getppid;
     111 "getpgrp" process::getpgrp;
     112 "setsid" process::setsid;
+    113 "setreuid" |s| standing::set_ids(s, 2);
+    114 "setregid" |s| standing::set_ids(s, 2);
     115 "getgroups" process::zero;
+    117 "setresuid" |s| standing::set_ids(s, 3);
+    118 "getresuid" standing::getresuid;
+    119 "setresgid" |s| standing::set_ids(s, 3);
+    120 "getresgid" standing::getresuid;
     121 "getpgid" process::getpgid;
     124 "getsid" process::getpgid;
     127 "rt_sigpending" signals::rt_sigpending;
@@ -188,6 +198,15 @@ system_calls! {
     133 "mknod" file::mknod;
     137 "statfs" stat::statfs;
     138 "fstatfs" stat::fstatfs;
+    140 "getpriority" standing::getpriority;
+    143 "sched_getparam" standing::sched_getparam;
+    145 "sched_getscheduler" standing::sched_getscheduler;
+    146 "sched_get_priority_max" standing::most_priority;
+    147 "sched_get_priority_min" standing::least_priority;
+    149 "mlock" standing::lock_memory;
+    150 "munlock" standing::lock_memory;
+    151 "mlockall" standing::lock_memory;
+    152 "munlockall" standing::lock_memory;
     157 "prctl" process::prctl;
     158 "arch_prctl" process::zero;
     162 "sync" process::zero;
@@ -246,10 +265,12 @@ system_calls! {
     316 "renameat2" link::renameat2;
     318 "getrandom" process::getrandom;
     319 "memfd_create" file::memfd_create;
+    325 "mlock2" standing::lock_memory;
     326 "copy_file_range" transfer::copy_file_range;
     332 "statx" stat::statx;
     334 "rseq" process::no_such;
     435 "clone3" children::clone3;
+    436 "close_range" standing::close_range;
     439 "faccessat2" stat::faccessat2;
     441 "epoll_pwait2" epoll::epoll_pwait2;
     452 "fchmodat2" file::fchmodat2;
@@ -377,11 +398,15 @@ static OF_THIS_RUN: &[(&[&str], Replayed, &str)] = &[
         "the time is that of this run: a fixed second, a microsecond more at each look",
     ),
     (&["getpid", "getppid", "gettid", "getpgrp", "getpgid", "getsid", "setsid"], Otherwise, "process ids are those of this run"),
-    (&["getuid", "geteuid", "getgid", "getegid", "getgroups"], Same, "user and groups are those of this run"),
+    (&["getuid", "geteuid", "getgid", "getegid", "getgroups", "getresuid", "getresgid"], Same, "user and groups are those of this run"),
     (ATTRIBUTES, Same, "no file has extended attributes"),
     (&["getrandom"], Otherwise, "random bytes are those of this run"),
     (&["ioctl"], Same, "no descriptor is a terminal"),
-    (&["uname", "sysinfo", "sched_getaffinity", "getrlimit", "prlimit64"], Same, "the machine and its limits are those of this run"),
+    (
+        &["uname", "sysinfo", "sched_getaffinity", "getrlimit", "prlimit64", "getpriority", "sched_getscheduler", "sched_getparam"],
+        Same,
+        "the machine and its limits are those of this run",
+    ),
 ];
 
 /// What lifted instructions ask for ([`wryneck_ir::ASKS_TIME`] and its like), and what is assumed.

@@ -235,7 +235,14 @@ pub fn sigaltstack(s: &mut Sys<'_, '_>) -> Done {
 pub fn prctl(s: &mut Sys<'_, '_>) -> Done {
     const SET_NAME: i32 = 15;
     const GET_NAME: i32 = 16;
+    const GET_DUMPABLE: i32 = 3;
+    const HAS_CAPABILITY: i32 = 23;
+    /// `CAP_CHECKPOINT_RESTORE`.
+    const LAST_CAPABILITY: u64 = 40;
     match s.int(0)? {
+        GET_DUMPABLE => return Ok(1),
+        // Of the bounding set, which nothing is taken from.
+        HAS_CAPABILITY => return if s.long(1)? <= LAST_CAPABILITY { Ok(1) } else { Err(EINVAL.into()) },
         SET_NAME => {
             let bytes = s.string(s.args[1])?;
             let Some(given) = s.concrete(&bytes) else {

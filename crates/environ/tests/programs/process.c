@@ -64,5 +64,38 @@ int main(void)
 	say("after its end", p[4095]);
 	say("unmap nothing", sys(MUNMAP, p, 0));
 	say("unknown system call", sys(1000));
+
+	show(PRIORITY_MAX, 1);
+	show(PRIORITY_MAX, 0);
+	show(PRIORITY_MAX, 4);
+	show(PRIORITY_MIN, 2);
+	show(GETPRIORITY, 3, 0);
+	show(GETSCHEDULER, 0);
+	show(GETSCHEDULER, -1);
+	int parameters = 5;
+	show(GETPARAM, 0, &parameters);
+	say("its priority", parameters);
+	int ids[3];
+	show(GETRESUID, &ids[0], &ids[1], &ids[2]);
+	say("the same", ids[0] == (int)sys(GETUID) && ids[1] == ids[0] && ids[2] == ids[0]);
+	show(SETUID, ids[0]);
+	show(SETRESUID, -1, ids[1], -1);
+	show(MLOCK, name, 300);
+	show(MUNLOCK, name, 300);
+	show(GETRUSAGE, 7, name);
+	show(PRCTL, 23, 40);
+	show(PRCTL, 23, 999);
+	int ends[2];
+	sys(PIPE, ends);
+	say("another", sys(DUP2, ends[0], 20));
+	show(CLOSE_RANGE, ends[1], 19, 4);
+	show(FCNTL, ends[0], 1);
+	show(FCNTL, ends[1], 1);
+	show(CLOSE_RANGE, ends[1], -1, 0);
+	show(FCNTL, ends[0], 1);
+	show(FCNTL, ends[1], 1);
+	show(FCNTL, 20, 1);
+	show(CLOSE_RANGE, 5, 4, 0);
+	show(CLOSE_RANGE, 5, 6, 1);
 	return 300;
 }
