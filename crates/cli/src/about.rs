@@ -24,6 +24,8 @@ pub struct About {
     pub goes_on: bool,
     /// Memory that was never written is input of the path.
     pub unwritten_input: bool,
+    /// The program handles signals of its own faults.
+    pub handles_faults: bool,
     /// The path made threads or processes.
     pub threads: bool,
     /// The order in which its threads ran, if it made any.

@@ -229,6 +229,9 @@ impl Replay {
             Verdict::Different(how) if self.confinement.level() == Level::Plain => {
                 Verdict::Cannot(format!("{how}, confined by Landlock alone, where it may not do all that it does elsewhere"))
             }
+            Verdict::Different(how) if about.handles_faults && about.class.as_deref() == Some("fault") => {
+                Verdict::Cannot(format!("the program handles the signals of its own faults, and ends as it likes: {how}"))
+            }
             Verdict::Different(how) if about.unwritten_input => {
                 Verdict::Cannot(format!("memory never written has other values natively: {how}"))
             }

@@ -21,6 +21,15 @@ const FAR: &str = "#include <string.h>\n\
       return use(before) + use(a) + use(behind) > 2;\n\
     }\n";
 
+/// Ends by itself where it dereferences a null pointer.
+const HANDLES: &str = "#include <signal.h>\n#include <unistd.h>\n\
+    static void end(int signal) { _exit(9); }\n\
+    int main(int count, char **words) {\n\
+      int *volatile p = words[1][0] == 'x' ? 0 : &count;\n\
+      signal(SIGSEGV, end);\n\
+      return *p;\n\
+    }\n";
+
 /// Asks for the time and the processor.
 const ASKS: &str = "int main(int count, char **words) {\n\
       unsigned a = 0, b, c, d;\n\
@@ -82,6 +91,20 @@ fn a_far_access_is_inconclusive_and_not_denied() {
             Command::new(WRYNECK).current_dir(folder.path()).args(["replay", "--json", "out"]).output().expect("the tool was built");
         let again: Value = serde_json::from_slice(&again.stdout).expect("it is JSON");
         assert_eq!(again["different"], 0, "{target}: {again}");
+    }
+}
+
+#[test]
+fn a_fault_whose_signal_the_program_handles_is_not_denied() {
+    let folder = tempfile::tempdir().expect("there is room");
+    program(folder.path(), HANDLES);
+    for target in ["program", "program.c"] {
+        let run = wryneck(folder.path(), &["run", "--json", "--output", "out", target]);
+        let found = run["findings"].as_array().expect("it is a list");
+        let (kind, native) = (&found[0]["kind"]["id"], &found[0]["native"]);
+        assert_eq!((found.len(), kind), (1, &"null-dereference".into()), "{run}");
+        // A sanitizer's own report is not the program's end.
+        assert!(native["verdict"] == "inconclusive" || native["verdict"] == "reproduced" && target == "program.c", "{target}: {run}");
     }
 }
 

@@ -240,6 +240,9 @@ fn outline(core: &Core, ended: &Ended, class: Class, what: &str) -> Box<Outline>
         about["leaks"] = ended.leaks.iter().map(leak).collect();
     }
     if let Some(world) = World::left_by(ended.data.environment()) {
+        if world.handles_faults() {
+            about["handles_faults"] = true.into();
+        }
         let stdout = world.written(STDOUT, &core.pool, &ended.model);
         if stdout.len() <= MOST_OUTPUT {
             about["stdout"] = json!(stdout);

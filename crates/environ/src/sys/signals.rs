@@ -150,6 +150,11 @@ pub fn handles_abort(cx: &Cx<'_>) -> Result<bool, Stop> {
 }
 
 impl World {
+    /// Whether the program handles a signal that a fault of its own sends.
+    pub fn handles_faults(&self) -> bool {
+        (1..=SIGNALS as u32).any(|signal| OF_FAULTS & bit(signal) != 0 && matches!(action(self, signal), Action::Calls(_)))
+    }
+
     fn pending(&mut self) -> &mut Pending {
         Rc::make_mut(&mut self.own.pending)
     }
