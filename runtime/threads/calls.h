@@ -27,7 +27,21 @@ static int would_go_on(const struct call *call)
 			if (sigismember(call->signals, i) == 1 && sigismember(&pending, i) == 1) return 1;
 		return 0;
 	}
-	return poll(call->descriptors, call->count, 0) != 0 && (!call->bytes || takes(call->descriptors->fd, call->bytes));
+	if (!poll(call->descriptors, call->count, 0)) return 0;
+	return !call->bytes || call->descriptors->revents & (POLLERR | POLLNVAL) || takes(call->descriptors->fd, call->bytes);
+}
+
+/* All threads wait. What a child or a timer does may end a system call: one whose call would not wait any more; 0: none, for long. */
+static int from_outside(int *able)
+{
+	int left = are_processes ? 3000 : 300, waits = 0; /* in ms */
+	for (int i = 0; i < count; i++) waits |= threads[i].status == READY && threads[i].call;
+	for (; waits && left > 0; left--) {
+		for (int i = 0; i < count; i++)
+			if (threads[i].status == READY && threads[i].call && would_go_on(threads[i].call)) return *able = i, 1;
+		poll(0, 0, 1);
+	}
+	return 0;
 }
 
 /* Others go on until a call would not wait; 0: its time, in microseconds from now on or -1, came before. A program with one thread waits in the kernel. */
@@ -35,10 +49,12 @@ static int others_first(const struct call *call, int64_t time)
 {
 	uint64_t until = time < 0 ? UINT64_MAX : *wryneck_clock() - epoch + time;
 	struct wait wait = {CALL, 0, time >= 0, until};
+	mine->call = call;
 	for (;;) {
 		int goes = count == 1 || would_go_on(call);
 		if (goes || *wryneck_clock() - epoch >= until) {
 			mine->stage = FRESH;
+			mine->call = 0;
 			return goes;
 		}
 		int to = next(&wait, 0, 0);
@@ -58,6 +74,15 @@ static void on_descriptor(int fd, short events, size_t bytes)
 	if (flags >= 0 && !(flags & O_NONBLOCK)) others_first(&(struct call) {&descriptor, 1, bytes, 0}, -1);
 }
 
+/* Whether a descriptor is an `eventfd`: calls with fewer bytes than its counter has fail at once. */
+static int is_counter(int fd)
+{
+	char name[32], target[32];
+	snprintf(name, sizeof name, "/proc/self/fd/%d", fd);
+	ssize_t length = readlink(name, target, sizeof target);
+	return length >= 20 && !memcmp(target, "anon_inode:[eventfd]", 20);
+}
+
 static size_t size(const struct iovec *blocks, int n)
 {
 	size_t sum = 0;
@@ -65,7 +90,7 @@ static size_t size(const struct iovec *blocks, int n)
 	return sum;
 }
 
-static void to_receive(int fd, size_t bytes, int flags) { if (bytes && !(flags & MSG_DONTWAIT)) on_descriptor(fd, POLLIN, 0); }
+static void to_receive(int fd, size_t bytes, int flags) { if (bytes && !(flags & MSG_DONTWAIT) && (bytes >= 8 || !is_counter(fd))) on_descriptor(fd, POLLIN, 0); }
 static void to_send(int fd, size_t bytes, int flags) { if (bytes && !(flags & MSG_DONTWAIT)) on_descriptor(fd, POLLOUT, bytes); }
 
 #define RECEIVES(name, parameters, bytes, flags, arguments) \
@@ -112,6 +137,7 @@ static int select_all(int n, fd_set *in, fd_set *out, fd_set *except, int64_t ti
 
 WEAK int wryneck_select(int n, fd_set *restrict in, fd_set *restrict out, fd_set *restrict except, struct timeval *restrict time)
 {
+	if (time && (time->tv_sec < 0 || time->tv_usec < 0)) return fail(EINVAL);
 	return select_all(n, in, out, except, time ? time->tv_sec * INT64_C(1000000) + time->tv_usec : -1);
 }
 

@@ -312,7 +312,20 @@ static void yield(void)
 	mine->stage = FRESH;
 }
 
-static int sleep_for(uint64_t microseconds) { return yield(), *wryneck_clock() += microseconds, 0; }
+static int sleep_to(uint64_t until)
+{
+	uint64_t *now = wryneck_clock();
+	int others = 0;
+	for (int i = 0; i < count; i++) others |= i != me && threads[i].status != ENDED;
+	if (mine->status != ENDED && others && *now < until) {
+		switch_to(begin_wait((struct wait) {TIME, 0, 1, until - epoch}, CHOSEN, 0, 0));
+		mine->stage = FRESH;
+	}
+	if (*now < until) *now = until;
+	return 0;
+}
+
+static int sleep_for(uint64_t microseconds) { return sleep_to(*wryneck_clock() + microseconds); }
 
 WEAK int wryneck_sched_yield(void) { return yield(), 0; }
 WEAK void wryneck_thrd_yield(void) { yield(); }
@@ -331,8 +344,5 @@ WEAK int wryneck_clock_nanosleep(clockid_t clock, int flags, const struct timesp
 {
 	if ((uint64_t)time->tv_nsec >= 1000000000 || time->tv_sec < 0) return EINVAL;
 	uint64_t at = time->tv_sec * UINT64_C(1000000) + time->tv_nsec / 1000, *now = wryneck_clock();
-	if (!flags) return sleep_for(at);
-	yield();
-	if (*now < at) *now = at;
-	return 0;
+	return sleep_to(flags ? at : *now + at);
 }

@@ -58,12 +58,14 @@ static void publish(const volatile void *at) { if (__tsan_release) __tsan_releas
 enum { THREADS = 250, KEYS = 128, ROUNDS = 4, ORDER = 4096, STACK = 64 << 20, SLICE = 200000 };
 enum status { READY, WAITS, ENDED };
 enum stage { FRESH, CHOSEN, WOKEN, TIMED_OUT, TRIES };
-enum kind { MUTEX, SPIN, CONDITION, READ_LOCK, WRITE_LOCK, BARRIER, SEMAPHORE, THREAD, ONCE, CALL };
+enum kind { MUTEX, SPIN, CONDITION, READ_LOCK, WRITE_LOCK, BARRIER, SEMAPHORE, THREAD, ONCE, CALL, TIME };
 enum { FUTEX_WAIT = 128, FUTEX_WAKE = 129 }; /* of one process */
 
 static const char *const words[] = {
-	"a mutex", "a spin lock", "a condition variable", "a read-write lock", "a read-write lock", "a barrier", "a semaphore", "a thread", "a function that runs once", "a system call",
+	"a mutex", "a spin lock", "a condition variable", "a read-write lock", "a read-write lock", "a barrier", "a semaphore", "a thread", "a function that runs once", "a system call", "a time",
 };
+
+struct call;
 
 /* What a thread waits for. */
 struct wait {
@@ -77,6 +79,7 @@ static struct thread {
 	enum status status;
 	enum stage stage;
 	struct wait wait;
+	const struct call *call; /* that it tries */
 	uint64_t since, tried; /* `tried`: what `steps` was when it made its system call */
 	int go; /* it has the token */
 	pthread_t handle;
@@ -92,7 +95,7 @@ static struct thread {
 
 static int count = 1;
 static uint64_t waits, steps; /* `steps`: times that a thread waited or gave way, but for those that it only tried a system call again */
-static int by_time; /* who goes on does so because its time has come */
+static int are_processes, by_time; /* `by_time`: who goes on does so because its time has come */
 static _Thread_local int me;
 static unsigned char decisions; /* on who goes on, modulo 256 */
 static unsigned blocks; /* of the program, that ran since the last switch */
@@ -113,11 +116,14 @@ static void begin_child(void)
 	for (int i = 0; i < count; i++)
 		if (i != me) threads[i].status = ENDED;
 	order = &unseen;
+	are_processes = 1;
 }
+
+static void note_child(void) { are_processes = 1; }
 
 __attribute__((constructor(103))) static void begin_order(void)
 {
-	pthread_atfork(0, 0, begin_child);
+	pthread_atfork(0, note_child, begin_child);
 	const char *file = wryneck_order_file();
 	threads[0].handle = pthread_self();
 	if (!file) return;
@@ -218,6 +224,8 @@ static _Noreturn void deadlock(const struct wait *own)
 	wryneck_ends("deadlock", text);
 }
 
+static int from_outside(int *able);
+
 /* Who goes on where the running thread does not: it waits for this, or it ends. */
 static int next(const struct wait *wait, const int *waking, int wakes)
 {
@@ -233,10 +241,24 @@ static int next(const struct wait *wait, const int *waking, int wakes)
 		}
 		able[at] = i;
 	}
+	if (!first && (!n || are_processes) && from_outside(able)) n = 1;
 	if (!n) deadlock(wait);
 	int chosen = n == 1 ? 0 : pick(n);
 	by_time = chosen >= first;
 	return able[chosen];
+}
+
+static void go_on(int thread);
+
+/* The thread whose time comes first, or the running one. */
+static int first_by_time(void)
+{
+	int first = me;
+	for (int i = 0; i < count; i++) {
+		const struct wait *w = i == me ? 0 : wait_of(i);
+		if (w && w->timed && (first == me || w->until < threads[first].wait.until)) first = i;
+	}
+	return first;
 }
 
 /* The compiler has each block of the program call this. A thread gives way where it has run for long: it may wait in a loop for what another
@@ -246,7 +268,11 @@ void __sanitizer_cov_trace_pc(void)
 	int others[THREADS];
 	if (++blocks < SLICE || mine->status == ENDED) return;
 	blocks = 0;
-	if (ready(others, 0, 0)) switch_to(others[0]);
+	int n = ready(others, 0, 0), to = n ? others[0] : first_by_time();
+	if (to == me) return;
+	by_time = !n;
+	go_on(to);
+	switch_to(to);
 }
 
 /* The running thread does not go on. The one that does is able to run, if it waited for a time to come. */

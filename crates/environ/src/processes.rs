@@ -74,6 +74,8 @@ pub struct Process {
     pub status: Status,
     /// It has been made and has not run yet: the call that made it gives 0.
     pub is_new: bool,
+    /// It runs in its parent's memory, which waits for its end, on a stack of its own (`posix_spawn`).
+    pub shares_memory: bool,
     /// The child of its `vfork` that it waits for.
     pub waits_for: Option<ProcessId>,
     /// It has let others go on before its current call.
@@ -96,7 +98,17 @@ pub struct Processes {
 
 impl Process {
     fn of(parent: Option<ProcessId>, is_new: bool, own: Own) -> Process {
-        Process { parent, status: Status::Ready, waits_for: None, is_new, gave_way: false, until: None, calls: 0, own }
+        Process {
+            parent,
+            status: Status::Ready,
+            shares_memory: false,
+            waits_for: None,
+            is_new,
+            gave_way: false,
+            until: None,
+            calls: 0,
+            own,
+        }
     }
 
     pub fn is_alive(&self) -> bool {

@@ -9,7 +9,7 @@ use super::process::{PID, is_own};
 use super::{Done, Sys, fd, signals};
 use crate::errno::{EAGAIN, ECHILD, EINVAL, ENOSYS, ESRCH, Halt, RESTARTS};
 use crate::failing::choose_byte;
-use crate::processes::{CALLS, MOST, Status};
+use crate::processes::{CALLS, MOST, Process, Status};
 use crate::state::World;
 use crate::threads;
 use crate::threads::kernel::Asked;
@@ -92,7 +92,10 @@ fn make_and_wait(s: &mut Sys<'_, '_>, stack: u64) -> Done {
         Some(child) => child,
         None => {
             let Some(child) = make(s, stack)? else { return Ok(0) };
-            s.change().processes_mut().all[me].waits_for = Some(child);
+            let all = &mut s.change().processes_mut().all;
+            all[me].waits_for = Some(child);
+            // On the same stack its calls would take the place of those in progress.
+            all[child as usize].shares_memory = stack != 0;
             child
         }
     };
@@ -262,6 +265,10 @@ pub fn killed(cx: &mut Cx<'_>, signal: u32, who: u64) -> Stop {
 
 fn end_running(cx: &mut Cx<'_>, status: u32) -> Stop {
     let me = running(cx.state);
+    let of_both = |process: &Process| process.parent.filter(|_| process.shares_memory);
+    if let Some(parent) = World::of(cx).processes.all.get(me as usize).and_then(of_both) {
+        processes::leave_memory(cx.state, parent);
+    }
     let world = World::change(cx);
     close_all(world);
     ended(world, me, (me, status));
@@ -354,15 +361,34 @@ impl Sys<'_, '_> {
     /// The running thread waits for what only another one or another process can do, or for a time: others go on. `Ok`: it is its turn although nothing
     /// has happened; the clock may move on to this time, if there is one. `what`: the wait in words, if not for a time alone.
     pub fn others_first(&mut self, until: Option<u64>, what: Option<&str>) -> Result<Option<u64>, Halt> {
-        if what.is_some() && self.cx.state.has_threads() {
-            let next = threads::calls::others_first(self.cx, until, self.number.into())?;
-            return next.map_or(Ok(until), |thread| Err(Halt::Switch(thread)));
+        if self.cx.state.has_threads() {
+            let next = match (what, until) {
+                (None, Some(until)) => threads::calls::sleep(self.cx, until, self.number.into())?,
+                _ => threads::calls::others_first(self.cx, until, self.number.into(), self.file())?,
+            };
+            // Its time has come, which the call that it began with says.
+            return next.map_or_else(|| Ok(Some(self.world().ticks)), |thread| Err(Halt::Switch(thread)));
         }
         if !are_several(self.cx.state) {
             return Ok(until);
         }
         let until = self.world().processes.all[running(self.cx.state) as usize].until.or(until);
         Ok(others_first(self.cx, until, what.unwrap_or("a sleep"))?)
+    }
+
+    /// The open file that a call waits for whose first argument is its descriptor.
+    fn file(&self) -> Option<u32> {
+        let Value::Bits(fd) = self.args[0] else { return None };
+        let is_descriptor = threads::calls::is_of_descriptor(self.name);
+        self.world().own.fds.get(fd as usize)?.filter(|_| is_descriptor).map(|fd| fd.open)
+    }
+
+    /// A thread that waits in this call has its turn: the descriptor must be open on the same file.
+    pub fn keeps_its_file(&self) -> Result<(), Stop> {
+        match threads::calls::has_lost_file(self.cx, self.file()) {
+            true => Err(PathEnd::Unsupported("a descriptor that is closed while a thread waits for it".into()).into()),
+            false => Ok(()),
+        }
     }
 
     /// The running process has made many calls: another one goes on first, if need be after its sleep.

@@ -4,7 +4,7 @@ use wryneck_exec::PathEnd;
 
 use super::fd::O_ACCMODE;
 use super::{Done, Sys};
-use crate::errno::{EAGAIN, EBADF, EINVAL, EOVERFLOW, RESTARTS};
+use crate::errno::{EAGAIN, EBADF, EINVAL, EOVERFLOW, Halt, RESTARTS};
 use crate::state::Lock;
 
 /// The bytes of `struct flock`.
@@ -28,6 +28,11 @@ pub fn flock(s: &mut Sys<'_, '_>) -> Done {
     let this = world.own.fds[fd as usize].map(|fd| fd.open as usize);
     let others = world.opens.iter().enumerate().filter(|(i, o)| o.refs > 0 && o.node == open.node && Some(*i) != this);
     let blocked = others.map(|(_, o)| o.lock).any(|lock| lock.excludes(wanted));
+    if blocked && operation & NO_WAIT == 0 && !matches!(open.lock, Lock::None) {
+        // The kernel gives up the old lock before it waits for another kind; then the call is made again.
+        s.change().open_of_mut(fd).ok_or(EBADF)?.lock = Lock::None;
+        return Err(Halt::Switch(s.cx.state.thread()));
+    }
     if blocked && operation & NO_WAIT == 0 {
         s.wait(None, RESTARTS, "a wait for a lock that nobody else can give up")?;
     }

@@ -205,7 +205,7 @@ system_calls! {
     147 "sched_get_priority_min" standing::least_priority;
     149 "mlock" standing::lock_memory;
     150 "munlock" standing::lock_memory;
-    151 "mlockall" standing::lock_memory;
+    151 "mlockall" standing::lock_all;
     152 "munlockall" standing::lock_memory;
     157 "prctl" process::prctl;
     158 "arch_prctl" process::zero;
@@ -338,6 +338,9 @@ pub fn perform(linux: &Linux, number: u64, args: [Value; 6], cx: &mut Cx<'_>) ->
     let mut sys = Sys { linux, cx, args, name: row.name, number: row.number, coming: Rc::default(), symbolic: None };
     if are_several(sys.cx.state) && World::of(sys.cx).has_had_its_turn(running(sys.cx.state)) {
         sys.end_turn().map_err(Halt::stop)?;
+    }
+    if sys.cx.state.has_threads() {
+        sys.keeps_its_file()?;
     }
     let fate = failing::system_call(&mut sys, row.name)?;
     let orders = sys.cx.state.has_threads() && threads::calls::orders(sys.cx, row.name, sys.args[0]);

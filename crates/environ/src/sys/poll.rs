@@ -1,6 +1,7 @@
 //! Waiting for descriptors: poll, ppoll, select, pselect. There is no other process, so what is not ready at once never will be.
 
 use wryneck_exec::Value;
+use wryneck_exec::memory::writable_range;
 
 use super::fd::{MAX_FDS, O_ACCMODE, O_RDONLY, PIPE_ROOM};
 use super::socket::STREAM;
@@ -102,6 +103,12 @@ impl Sys<'_, '_> {
         Ok(0)
     }
 
+    /// Writes what is left of a wait's time at an address, if it has come: nothing. The kernel does not mind if it cannot.
+    fn put_rest(&mut self, addr: u64, time: Option<u64>, done: &Done) -> Result<(), Halt> {
+        let has_come = time.is_some() && matches!(done, Ok(0));
+        if has_come && writable_range(self.cx, addr, 16) { self.put(addr, &[0; 16]) } else { Ok(()) }
+    }
+
     /// How many descriptors the kernel's table has room for: it grows with the numbers.
     fn table(&self) -> u64 {
         match self.world().own.fds.len() as u64 {
@@ -179,7 +186,10 @@ pub fn poll(s: &mut Sys<'_, '_>) -> Done {
 pub fn ppoll(s: &mut Sys<'_, '_>) -> Done {
     let time = s.limit(2)?;
     let mask = if s.is_null(3)? { None } else { Some(s.words(s.args[3], 1)?[0]) };
-    s.poll_all(time, mask)
+    let rest = s.long(2)?;
+    let done = s.poll_all(time, mask);
+    s.put_rest(rest, time, &done)?;
+    done
 }
 
 /// select(count, readable, writable, exceptional, time).
@@ -191,7 +201,10 @@ pub fn select(s: &mut Sys<'_, '_>) -> Done {
         // A second of microseconds and more is fine.
         time = Some(micros(pair[0], 0, MICROS)?.saturating_add(more));
     }
-    s.select(time, None)
+    let rest = s.long(4)?;
+    let done = s.select(time, None);
+    s.put_rest(rest, time, &done)?;
+    done
 }
 
 /// pselect6(count, readable, writable, exceptional, time, signals): these are the address of a mask and its size.
@@ -199,5 +212,8 @@ pub fn pselect6(s: &mut Sys<'_, '_>) -> Done {
     let time = s.limit(4)?;
     let signals = if s.is_null(5)? { 0 } else { s.words(s.args[5], 1)?[0] };
     let mask = if signals == 0 { None } else { Some(s.words(Value::Bits(signals), 1)?[0]) };
-    s.select(time, mask)
+    let rest = s.long(4)?;
+    let done = s.select(time, mask);
+    s.put_rest(rest, time, &done)?;
+    done
 }

@@ -102,6 +102,11 @@ pub fn lock_memory(_: &mut Sys<'_, '_>) -> Done {
     Ok(0)
 }
 
+/// mlockall(flags).
+pub fn lock_all(s: &mut Sys<'_, '_>) -> Done {
+    if (1..8).contains(&s.int(0)?) { Ok(0) } else { Err(EINVAL.into()) }
+}
+
 /// close_range(first, last, flags).
 pub fn close_range(s: &mut Sys<'_, '_>) -> Done {
     /// `CLOSE_RANGE_UNSHARE`: descriptors are shared among threads alone. `CLOSE_RANGE_CLOEXEC`.

@@ -5,9 +5,9 @@
 //! ends where all threads have tried in vain, and a native replay, which knows as little, follows the same order.
 
 use wryneck_exec::threads::{ThreadId, Wait, observe, publish};
-use wryneck_exec::{Cx, Stop, Value};
+use wryneck_exec::{Cx, Reply, Stop, Value};
 
-use super::{For, Stage, Thread, go_on, needs_until, next, stage, threads};
+use super::{For, Stage, Thread, go_on, needs_until, next, stage, threads, wait};
 use crate::state::{NodeKind, World};
 
 /// System calls that wait for signals: `pause`, `rt_sigtimedwait` and `rt_sigsuspend`.
@@ -38,8 +38,8 @@ pub(super) fn is_from_outside(cx: &Cx<'_>, wait: Wait) -> bool {
 }
 
 /// The running thread waits in the system call of this number, until a time or for ever: which thread goes on, perhaps itself. `None`: its time has
-/// come. May decide, so nothing may have changed in this call.
-pub(crate) fn others_first(cx: &mut Cx<'_>, until: Option<u64>, number: u64) -> Result<Option<ThreadId>, Stop> {
+/// come. `file`: the open file that it waits for. May decide, so nothing may have changed in this call.
+pub(crate) fn others_first(cx: &mut Cx<'_>, until: Option<u64>, number: u64, file: Option<u32>) -> Result<Option<ThreadId>, Stop> {
     let me = cx.state.thread();
     // It began to wait when it made the call for the first time.
     let begun = tries(cx, me).map(|thread| thread.until);
@@ -56,8 +56,30 @@ pub(crate) fn others_first(cx: &mut Cx<'_>, until: Option<u64>, number: u64) -> 
     let threads = threads(cx);
     let steps = threads.steps;
     let mine = threads.thread(me);
-    (mine.stage, mine.until, mine.tried) = (Stage::Tries, until, (steps, number));
+    (mine.stage, mine.until, mine.tried, mine.file) = (Stage::Tries, until, (steps, number), file);
     Ok(Some(next.thread))
+}
+
+/// The running thread sleeps in the system call of this number until a time: which thread goes on, perhaps itself. `None`: its time has come. May decide,
+/// as [`others_first`].
+pub(crate) fn sleep(cx: &mut Cx<'_>, until: u64, number: u64) -> Result<Option<ThreadId>, Stop> {
+    let me = cx.state.thread();
+    // A sleep that a timer has interrupted goes on to its own time.
+    let begun =
+        World::of(cx).own.threads.all.get(me as usize).filter(|thread| thread.stage == Stage::Sleeps || thread.stage == Stage::TimedOut);
+    let until = begun.map_or(until, |thread| thread.until);
+    if until <= World::of(cx).ticks {
+        return Ok(None);
+    }
+    match wait(cx, For::Time.on(number, true), Some(until), Stage::Sleeps, &[])? {
+        Reply::Switch(thread) => Ok(Some(thread)),
+        _ => Ok(None),
+    }
+}
+
+/// Whether the descriptor by which the running thread waits is open on another file since it began to, or closed. The kernel goes on with the old one.
+pub(crate) fn has_lost_file(cx: &Cx<'_>, file: Option<u32>) -> bool {
+    tries(cx, cx.state.thread()).is_some_and(|thread| thread.file.is_some() && thread.file != file)
 }
 
 /// What a system call orders, by its name.
@@ -75,6 +97,7 @@ const ORDERING: &[(&str, Orders)] = &[
     ("connect", Orders::Any),
     ("dup2", Orders::Any),
     ("dup3", Orders::Any),
+    ("exit_group", Orders::Any),
     ("epoll_pwait", Orders::Any),
     ("epoll_pwait2", Orders::Any),
     ("epoll_wait", Orders::Any),
@@ -96,9 +119,17 @@ const ORDERING: &[(&str, Orders)] = &[
     ("shutdown", Orders::OfDescriptor),
     ("tgkill", Orders::Any),
     ("tkill", Orders::Any),
+    ("wait4", Orders::Any),
+    ("waitid", Orders::Any),
     ("write", Orders::OfDescriptor),
     ("writev", Orders::OfDescriptor),
 ];
+
+/// Whether a call waits for the file that its first argument is open on.
+pub(crate) fn is_of_descriptor(call: &str) -> bool {
+    matches!(call, "accept" | "accept4" | "epoll_pwait" | "epoll_pwait2" | "epoll_wait" | "flock")
+        || ORDERING.iter().any(|(name, orders)| *name == call && matches!(orders, Orders::OfDescriptor))
+}
 
 /// Whether what a system call of several threads does orders them, if it succeeds. Asked before it is made: it may close its descriptor.
 pub(crate) fn orders(cx: &Cx<'_>, call: &str, descriptor: Value) -> bool {

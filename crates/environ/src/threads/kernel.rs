@@ -162,21 +162,35 @@ const MOST_LOCKS: usize = 2048;
 
 /// The words of the robust locks that a thread holds at its end (`struct robust_list_head`: the list, the distance of a lock's word from its entry, and an
 /// entry that is being put in or taken out).
-fn left_locks(cx: &Cx<'_>, thread: ThreadId) -> Vec<u64> {
+fn left_locks(cx: &mut Cx<'_>, thread: ThreadId) -> Result<Vec<u64>, Stop> {
     let head = World::of(cx).own.threads.all.get(thread as usize).map_or(0, |thread| thread.robust);
+    let mut held = Vec::new();
     if head == 0 {
-        return Vec::new();
+        return Ok(held);
     }
-    let (distance, pending) = (peek(cx, head + 8), peek(cx, head + 16));
-    // The lowest bit says that priority is inherited.
-    let next = |entry: u64| Some(peek(cx, entry) & !1).filter(|entry| *entry != 0 && *entry != head);
-    let entries = std::iter::successors(next(head), |entry| next(*entry)).take(MOST_LOCKS);
-    let words = entries.chain(Some(pending & !1).filter(|entry| *entry != 0)).map(|entry| entry.wrapping_add(distance));
-    let mut held: Vec<u64> =
-        words.filter(|at| writable_range(cx, *at, 4) && peek(cx, *at) as u32 & OWNER == id(cx, thread) as u32).collect();
+    let (distance, pending) = (entry_at(cx, head + 8)?, entry_at(cx, head + 16)?);
+    let (mut entry, mut entries) = (entry_at(cx, head)?, vec![pending]);
+    while entries.len() <= MOST_LOCKS && entry != 0 && entry != head {
+        entries.push(entry);
+        entry = entry_at(cx, entry)?;
+    }
+    for at in entries.into_iter().filter(|entry| *entry != 0).map(|entry| entry.wrapping_add(distance)) {
+        if writable_range(cx, at, 4) && peek(cx, at) as u32 & OWNER == id(cx, thread) as u32 {
+            held.push(at);
+        }
+    }
     held.sort_unstable();
     held.dedup();
-    held
+    Ok(held)
+}
+
+/// A word of the list of robust locks; 0 where it cannot be. The lowest bit of an entry says that priority is inherited.
+fn entry_at(cx: &mut Cx<'_>, at: u64) -> Result<u64, Stop> {
+    if !writable_range(cx, at, 8) {
+        return Ok(0);
+    }
+    let value = memory::load(cx, Value::Bits(at), 64)?;
+    Ok(cx.concretise(Value::Sym(value), "a word of the list of robust locks")? & !1)
 }
 
 /// exit(status) of a thread that is not the last one.
@@ -189,7 +203,7 @@ fn exit(cx: &mut Cx<'_>) -> Result<Option<Reply>, Stop> {
     let cleared = Some(cleared).filter(|at| *at != 0 && writable_range(cx, *at, 4));
     let mut waking = cleared.map_or_else(Vec::new, |at| waiting(cx, For::Futex, at));
     waking.truncate(1);
-    let left = left_locks(cx, me);
+    let left = left_locks(cx, me)?;
     for at in &left {
         waking.extend(waiting(cx, For::Futex, *at).into_iter().take(1));
     }

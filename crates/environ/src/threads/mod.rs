@@ -59,10 +59,12 @@ pub enum For {
     Futex,
     /// What the system call of this number waits for.
     Call,
+    /// A time alone.
+    Time,
 }
 
 impl For {
-    const ALL: [For; 10] = [
+    const ALL: [For; 11] = [
         For::Mutex,
         For::Spin,
         For::Condition,
@@ -73,9 +75,10 @@ impl For {
         For::Thread,
         For::Futex,
         For::Call,
+        For::Time,
     ];
-    const WORDS: [&str; 10] =
-        ["mutex", "spin lock", "condition variable", "read-write lock", "read-write lock", "barrier", "semaphore", "", "futex", ""];
+    const WORDS: [&str; 11] =
+        ["mutex", "spin lock", "condition variable", "read-write lock", "read-write lock", "barrier", "semaphore", "", "futex", "", ""];
 
     pub fn on(self, on: u64, timed: bool) -> Wait {
         Wait { kind: self as u32, on, timed }
@@ -95,6 +98,8 @@ pub enum Stage {
     TimedOut,
     /// It waits in a system call, which it makes again when it is its turn ([`calls`]).
     Tries,
+    /// It sleeps.
+    Sleeps,
 }
 
 /// What is known of a thread.
@@ -124,6 +129,8 @@ pub struct Thread {
     until: u64,
     /// If it waits in a system call: what [`Threads::steps`] was when it made that call, and the call's number.
     tried: (u64, u64),
+    /// The open file that it waits for there.
+    file: Option<u32>,
     /// Its signals that wait, while another one of machine code makes system calls.
     blocked: Option<u64>,
     /// As it has named itself (`prctl`), with the zero at the end.
@@ -193,7 +200,7 @@ impl Threads {
         (self.first, self.masked, &self.mapped, &self.keys, self.deviations, self.waits, self.steps).hash(&mut h);
         for t in &self.all {
             (t.stage, t.handle, t.room, t.stack, t.guard, t.detached, t.joined, &t.values, t.rounds, t.next_key).hash(&mut h);
-            (t.since, t.until, t.tried, t.blocked, t.name, t.cleared, t.robust, t.begins).hash(&mut h);
+            (t.since, t.until, t.tried, t.file, t.blocked, t.name, t.cleared, t.robust, t.begins).hash(&mut h);
             match t.result {
                 Some(Value::Bits(bits)) => h.write_u64(bits),
                 Some(Value::Sym(e)) => h.write_u64(hash_expr(e)),
@@ -281,9 +288,30 @@ fn ready(cx: &Cx<'_>, waking: &[ThreadId]) -> Vec<ThreadId> {
     others.filter(able).collect()
 }
 
-/// Who goes on where the running thread has run for long.
-pub(crate) fn after_slice(cx: &Cx<'_>) -> ThreadId {
-    ready(cx, &[]).first().copied().unwrap_or(cx.state.thread())
+/// Who goes on where the running thread has run for long: if all others wait, the one whose time comes first.
+pub(crate) fn after_slice(cx: &mut Cx<'_>) -> ThreadId {
+    let me = cx.state.thread();
+    let next = ready(cx, &[]).first().map(|thread| Next { thread: *thread, by_time: false });
+    let next = next.or_else(|| timed(cx, None).first().map(|(_, thread)| Next { thread: *thread, by_time: true }));
+    let Some(next) = next else { return me };
+    go_on(cx, next);
+    next.thread
+}
+
+/// The threads that wait for a time, too, and that time, the first one first; the running one waits for this.
+fn timed(cx: &Cx<'_>, wait: Option<Wait>) -> Vec<(u64, ThreadId)> {
+    let me = cx.state.thread();
+    let waits = |i: ThreadId, status: Status| match status {
+        _ if i == me => wait.is_some_and(|wait| wait.timed),
+        Status::Waits(wait) => wait.timed,
+        Status::Ready => calls::is_timed(cx, i),
+        Status::Ended => false,
+    };
+    let those = (0..).zip(cx.state.statuses()).filter(|(i, status)| waits(*i, *status)).map(|(i, _)| i);
+    let until = |i: ThreadId| World::of(cx).own.threads.all.get(i as usize).map_or(0, |thread| thread.until);
+    let mut all: Vec<(u64, ThreadId)> = those.map(|i| (until(i), i)).collect();
+    all.sort_unstable();
+    all
 }
 
 /// Whether the path may deviate once more.
@@ -345,21 +373,9 @@ struct Next {
 /// Who goes on where the running thread does not: it waits for this, or it ends. `waking`: those that its doing wakes. May decide.
 fn next(cx: &mut Cx<'_>, wait: Option<Wait>, waking: &[ThreadId]) -> Result<Next, Stop> {
     let mut able: Vec<Next> = ready(cx, waking).into_iter().map(|thread| Next { thread, by_time: false }).collect();
-    let me = cx.state.thread();
     let is_last = able.is_empty();
-    let mut timed: Vec<(u64, ThreadId)> = Vec::new();
-    for (i, status) in (0..).zip(cx.state.statuses()) {
-        let waits = match status {
-            _ if i == me => wait.is_some_and(|wait| wait.timed),
-            Status::Waits(wait) => wait.timed,
-            Status::Ready => calls::is_timed(cx, i),
-            Status::Ended => false,
-        };
-        if waits && !able.iter().any(|able| able.thread == i) {
-            timed.push((World::of(cx).own.threads.all.get(i as usize).map_or(0, |thread| thread.until), i));
-        }
-    }
-    timed.sort_unstable();
+    let mut timed = timed(cx, wait);
+    timed.retain(|(_, i)| !able.iter().any(|able| able.thread == *i));
     if is_last && are_several(cx.state) {
         children::others_first(cx, timed.first().map(|(until, _)| *until), "a wait of all its threads")?;
     }
@@ -490,12 +506,13 @@ fn what(cx: &Cx<'_>, wait: Wait) -> String {
     let kind = For::ALL[wait.kind as usize];
     match kind {
         For::Thread => return format!("for {} to end", name(wait.on as ThreadId)),
-        For::Call => return format!("in `{}`", crate::sys::name_of(wait.on)),
+        For::Call | For::Time => return format!("in `{}`", crate::sys::name_of(wait.on)),
         _ => {}
     }
     // `pthread_join` of glibc waits for the word that the kernel clears.
-    let ends = |thread: &Thread| kind == For::Futex && thread.cleared == wait.on;
-    if let Some(thread) = World::of(cx).own.threads.all.iter().position(ends) {
+    let ends = |(thread, status): &(&Thread, Status)| *status != Status::Ended && kind == For::Futex && thread.cleared == wait.on;
+    let threads = &World::of(cx).own.threads.all;
+    if let Some(thread) = threads.iter().zip(cx.state.statuses()).position(|thread| ends(&thread)) {
         return format!("for {} to end", name(thread as ThreadId));
     }
     let object = pointer::describe_address(cx, wait.on);
@@ -503,7 +520,7 @@ fn what(cx: &Cx<'_>, wait: Wait) -> String {
     let holder = match kind {
         For::Mutex => exclusion::owner(cx, wait.on),
         For::ReadLock | For::WriteLock => exclusion::writer(cx, wait.on),
-        For::Spin | For::Condition | For::Barrier | For::Semaphore | For::Thread | For::Futex | For::Call => None,
+        For::Spin | For::Condition | For::Barrier | For::Semaphore | For::Thread | For::Futex | For::Call | For::Time => None,
     };
     if let Some(thread) = holder {
         words += &match cx.state.statuses().get(thread as usize) {

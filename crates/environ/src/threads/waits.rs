@@ -29,7 +29,7 @@ fn condition(cx: &mut Cx<'_>, args: &Args<'_>, until: Option<u64>) -> Result<Got
     let at = exclusion::object(cx, args.value(0), CONDITION_BYTES)?;
     let mutex = exclusion::mutex(cx, args.value(1))?;
     match stage(cx) {
-        Stage::Fresh | Stage::Chosen | Stage::Tries => {
+        Stage::Fresh | Stage::Chosen | Stage::Tries | Stage::Sleeps => {
             if let Some(reply) = turn(cx)? {
                 return Ok(Got::Waits(reply));
             }
@@ -195,8 +195,6 @@ pub fn semaphore_post(_: &Linux, args: &Args<'_>, cx: &mut Cx<'_>) -> Result<Rep
 
 const FUTEX: u64 = 202;
 const SCHED_YIELD: u64 = 24;
-const NANOSLEEP: u64 = 35;
-const CLOCK_NANOSLEEP: u64 = 230;
 
 /// Called before a function by which threads synchronise: another thread may go on first. A decision, while the path may deviate.
 pub fn before(_: &Linux, _: &Args<'_>, cx: &mut Cx<'_>) -> Result<Reply, Stop> {
@@ -213,7 +211,7 @@ pub fn system_call(linux: &Linux, cx: &mut Cx<'_>, number: u64, args: &[Value]) 
         FUTEX if cx.state.has_threads() || cx.core.config.machine_code && args[3] != Value::Bits(0) && waits(args[1]) => {
             futex(linux, cx, args)
         }
-        SCHED_YIELD | NANOSLEEP | CLOCK_NANOSLEEP if cx.state.has_threads() => yields(cx),
+        SCHED_YIELD if cx.state.has_threads() => yields(cx),
         _ if cx.core.config.machine_code => kernel::system_call(cx, number, args),
         _ => Ok(None),
     }
@@ -226,7 +224,7 @@ fn waits(operation: Value) -> bool {
 
 /// A system call that others went before, or that the thread waited in, has been made.
 pub fn made(cx: &mut Cx<'_>) {
-    if matches!(stage(cx), Stage::Chosen | Stage::Tries) {
+    if stage(cx) != Stage::Fresh {
         mine(cx).stage = Stage::Fresh;
     }
 }
@@ -268,7 +266,7 @@ fn futex(linux: &Linux, cx: &mut Cx<'_>, args: &[Value]) -> Result<Option<Reply>
                 Ok(Some(done(cx, 0)))
             }
             Stage::TimedOut => Ok(Some(done(cx, ETIMEDOUT.negated()))),
-            Stage::Fresh | Stage::Chosen | Stage::Tries => {
+            Stage::Fresh | Stage::Chosen | Stage::Tries | Stage::Sleeps => {
                 if word(cx, at, 0)? != value {
                     return Ok(Some(done(cx, EAGAIN.negated())));
                 }

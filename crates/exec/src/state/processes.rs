@@ -147,6 +147,16 @@ pub(crate) fn change(state: &mut State, to: ProcessId, ends: bool) {
     }
 }
 
+/// Another process, which does not run, has the memory that the running one leaves: they shared it.
+pub fn leave_memory(state: &mut State, to: ProcessId) {
+    state.dirty = true;
+    let memory = state.memory.fork();
+    let parked = state.processes.as_mut().and_then(|processes| Rc::make_mut(processes).parked[to as usize].as_mut());
+    if let Some(parked) = parked {
+        Rc::make_mut(parked).memory = memory;
+    }
+}
+
 /// Drops a process that does not run.
 pub fn end(state: &mut State, process: ProcessId) {
     state.dirty = true;

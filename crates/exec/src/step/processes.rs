@@ -4,7 +4,7 @@
 
 use crate::state::State;
 use crate::state::processes::change;
-pub use crate::state::processes::{ProcessId, are_several, end, make, running};
+pub use crate::state::processes::{ProcessId, are_several, end, leave_memory, make, running};
 use crate::step::plugin::{Stop, Turn};
 
 /// Has the process go on that an operation gave way to.
