@@ -381,6 +381,8 @@ impl Replay {
             ("TSAN_OPTIONS", format!("{log}:{RACES_ONLY}").into()),
             ("UBSAN_OPTIONS", log.into()),
         ];
+        // An executable has no replay library that asks, and would see them.
+        let told_env = if self.place.native.is_executable() { &[][..] } else { &told_env };
         let line = |name: &[u8], value: &[u8]| [name, b"=", value].concat();
         let counts = self.place.native.gcov.as_deref();
         let job = Job {
