@@ -27,6 +27,8 @@ use crate::step::seed::{Inputs, model};
 pub trait Mutator {
     /// Mutants are made of this one, too.
     fn keep(&mut self, inputs: Inputs);
+    /// A few mutants are made of this one, which enters no new code.
+    fn note(&mut self, inputs: &Inputs);
     /// `None`: there is nothing to make it of yet.
     fn mutant(&mut self) -> Option<Inputs>;
     /// An input that goes on where this one ends, if there is room for more.
@@ -296,6 +298,8 @@ impl Fuzzer {
             }
             if !matches!(shown, Shown::Nothing) {
                 mutator.keep(inputs.clone());
+            } else if number.is_none() {
+                mutator.note(&inputs);
             }
             let (blocks, cost) = (self.uncovered.clone(), self.work - before);
             if number.is_none() {

@@ -4,6 +4,7 @@
 //! Mutants are made of seeds, of the inputs of paths that entered a new block, and of earlier mutants. What a plain file can fill may become
 //! longer or shorter. Inputs that the program makes keep their size.
 
+use std::collections::VecDeque;
 use std::ops::Range;
 
 use fastrand::Rng;
@@ -16,6 +17,8 @@ pub struct Mutants {
     slots: Vec<Slot>,
     /// What mutants are made of, the newest last.
     origins: Vec<Inputs>,
+    /// Mutants with many entries that wait.
+    entries: VecDeque<Inputs>,
     random: Rng,
 }
 
@@ -27,12 +30,34 @@ const NEWEST: usize = 32;
 const MORE: usize = 16;
 /// Places at which a string is replaced, at most.
 const PLACES: usize = 4;
+/// Mutants with many entries: of an origin, of what others found, and those that wait, at most.
+const OF_ORIGIN: usize = 64;
+const OF_OTHERS: usize = 16;
+const MOST_ENTRIES: usize = 4096;
 /// Tries of changes until one gives an input that fits.
 const TRIES: usize = 16;
 
 impl Mutants {
     pub fn new(slots: Vec<Slot>, seed: u64) -> Mutants {
-        Mutants { slots, origins: Vec::new(), random: Rng::with_seed(seed) }
+        Mutants { slots, origins: Vec::new(), entries: VecDeque::new(), random: Rng::with_seed(seed) }
+    }
+
+    /// Makes up to so many mutants of an input in which there are many entries for one.
+    fn add_entries(&mut self, inputs: &Inputs, count: usize) {
+        for slot in &self.slots {
+            let Some((_, bytes)) = inputs.iter().find(|(name, _)| *name == slot.bytes) else { continue };
+            let content = slot.content(bytes);
+            let all = entries(content, slot.most());
+            for entry in self.random.choose_multiple(all, count) {
+                if let Ok((filled, _)) = slot.fill(counted(content, &entry, slot.most())) {
+                    let mut inputs = inputs.clone();
+                    replace(&mut inputs, filled);
+                    self.entries.push_back(inputs);
+                }
+            }
+        }
+        let too_many = self.entries.len().saturating_sub(MOST_ENTRIES);
+        self.entries.drain(..too_many);
     }
 
     fn origin(&mut self) -> Option<&Inputs> {
@@ -45,8 +70,13 @@ impl Mutants {
 impl Mutator for Mutants {
     fn keep(&mut self, inputs: Inputs) {
         if inputs.iter().any(|(_, bytes)| !bytes.is_empty()) {
+            self.add_entries(&inputs, OF_ORIGIN);
             self.origins.push(inputs);
         }
+    }
+
+    fn note(&mut self, inputs: &Inputs) {
+        self.add_entries(inputs, OF_OTHERS);
     }
 
     fn longer(&self, inputs: &Inputs) -> Option<Inputs> {
@@ -83,6 +113,11 @@ impl Mutator for Mutants {
     }
 
     fn mutant(&mut self) -> Option<Inputs> {
+        if self.random.bool()
+            && let Some(inputs) = self.entries.pop_front()
+        {
+            return Some(inputs);
+        }
         let (other, mut inputs) = (self.origin()?.clone(), self.origin()?.clone());
         for _ in 0..TRIES {
             let (name, bytes) = inputs[self.random.usize(..inputs.len())].clone();
@@ -107,6 +142,53 @@ impl Mutator for Mutants {
         }
         None
     }
+}
+
+/// A part of an input that may be an entry of a list.
+#[derive(Clone, Debug, PartialEq, Eq)]
+struct Entry {
+    part: Range<usize>,
+    /// The letter or digit of it that counts up.
+    counts: usize,
+    /// What comes before each other one, if that is not in the part.
+    separator: Option<u8>,
+}
+
+/// Entries of an input that may have so many bytes: from a byte to before another one of its kind, or all between two brackets.
+fn entries(bytes: &[u8], most: usize) -> Vec<Entry> {
+    const BRACKETS: [(u8, u8); 4] = [(b'{', b'}'), (b'[', b']'), (b'(', b')'), (b'<', b'>')];
+    let room = most.saturating_sub(bytes.len());
+    let mut all = Vec::new();
+    let mut add = |part: Range<usize>, separator: Option<u8>| {
+        if part.len() < 2 || 2 * part.len() > room {
+            return;
+        }
+        let counting = part.clone().filter(|at| bytes[*at].is_ascii_alphanumeric());
+        all.extend(counting.map(|counts| Entry { part: part.clone(), counts, separator }));
+    };
+    for begin in (0..bytes.len()).filter(|at| !bytes[*at].is_ascii_alphanumeric()) {
+        let ends = (begin + 1..bytes.len()).filter(|at| bytes[*at] == bytes[begin]).take(PLACES);
+        ends.for_each(|end| add(begin..end, None));
+        let Some((_, closes)) = BRACKETS.iter().find(|(opens, _)| *opens == bytes[begin]) else { continue };
+        let ends = (begin + 1..bytes.len()).filter(|at| bytes[*at] == *closes).take(PLACES);
+        ends.for_each(|end| add(begin + 1..end, Some(b',')));
+    }
+    all
+}
+
+/// The input with an entry as often as there is room, of which one byte counts up: so many different ones make a table grow.
+fn counted(bytes: &[u8], entry: &Entry, most: usize) -> Vec<u8> {
+    let Entry { part, counts, separator } = entry;
+    let mut all = bytes[..part.end].to_vec();
+    let len = part.len() + usize::from(separator.is_some());
+    for n in 1..=(most - bytes.len()) / len {
+        all.extend(separator);
+        all.extend_from_slice(&bytes[part.clone()]);
+        let at = all.len() - part.len() + counts - part.start;
+        all[at] = bytes[*counts].wrapping_add(n as u8);
+    }
+    all.extend_from_slice(&bytes[part.end..]);
+    all
 }
 
 /// Puts these inputs in the place of those of their names.
@@ -322,6 +404,18 @@ mod tests {
         assert_eq!(replaced(b"1234xy", b"xy", b"longer"), [filled(b"1234long")]);
         assert_eq!(replaced(b"abc", b"x", b"y"), [] as [Inputs; 0]);
         assert_eq!(replaced(b"abc", b"", b"y"), [] as [Inputs; 0]);
+    }
+
+    #[test]
+    fn entries_count_up_as_often_as_there_is_room() {
+        let of = |part: Range<usize>, counts, separator| Entry { part, counts, separator };
+        let all = entries(b",a:1,b:2", 20);
+        assert!(all.contains(&of(0..4, 1, None)) && all.contains(&of(0..4, 3, None)), "{all:?}");
+        assert_eq!(counted(b",a:1,b:2", &of(0..4, 1, None), 20), b",a:1,b:1,c:1,d:1,b:2");
+        let in_brackets = of(1..4, 1, Some(b','));
+        assert!(entries(b"{a:1}", 20).contains(&in_brackets));
+        assert_eq!(counted(b"{a:1}", &in_brackets, 16), b"{a:1,b:1,c:1}");
+        assert!(entries(b",a:1,b:2", 10).is_empty());
     }
 
     #[test]
