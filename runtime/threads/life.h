@@ -97,10 +97,9 @@ static void run_destructors(void)
 /* The running thread ends; another one has the token then. */
 static void end(void *result)
 {
-	int waking[THREADS], left = 0;
+	int waking[THREADS];
 	run_destructors();
-	for (int i = 0; i < count; i++) left |= i != me && threads[i].status != ENDED;
-	if (!left) exit(0);
+	if (!are_others()) exit(0);
 	int wakes = waiting(waking, THREAD, mine), to = next(0, waking, wakes);
 	mine->result = ~(uintptr_t)result;
 	publish(mine);

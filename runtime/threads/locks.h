@@ -315,9 +315,7 @@ static void yield(void)
 static int sleep_to(uint64_t until)
 {
 	uint64_t *now = wryneck_clock();
-	int others = 0;
-	for (int i = 0; i < count; i++) others |= i != me && threads[i].status != ENDED;
-	if (mine->status != ENDED && others && *now < until) {
+	if (mine->status != ENDED && are_others() && *now < until) {
 		switch_to(begin_wait((struct wait) {TIME, 0, 1, until - epoch}, CHOSEN, 0, 0));
 		mine->stage = FRESH;
 	}

@@ -172,6 +172,14 @@ static int is_in(int thread, const int *list, int length)
 	return 0;
 }
 
+/* Whether other threads have not ended. */
+static int are_others(void)
+{
+	for (int i = 0; i < count; i++)
+		if (i != me && threads[i].status != ENDED) return 1;
+	return 0;
+}
+
 /* The other threads that may run, the next one first. `waking`: those that the current call lets go on. */
 static int ready(int *list, const int *waking, int wakes)
 {

@@ -38,15 +38,6 @@ pub struct Own {
     pub threads: Rc<Threads>,
 }
 
-impl Own {
-    /// Another process has done something: its threads that wait in system calls may try again.
-    fn something_happened(&mut self) {
-        if !self.threads.is_empty() {
-            Rc::make_mut(&mut self.threads).step();
-        }
-    }
-}
-
 /// Threads may hold expressions; those of the running process are hashed with the path's other ones.
 impl Hash for Own {
     fn hash<H: Hasher>(&self, h: &mut H) {
@@ -125,7 +116,10 @@ impl Processes {
     pub fn try_again(&mut self) {
         for process in self.all.iter_mut().filter(|process| process.waits()) {
             process.status = Status::Ready;
-            process.own.something_happened();
+            // So may its threads that wait in system calls.
+            if !process.own.threads.is_empty() {
+                Rc::make_mut(&mut process.own.threads).step();
+            }
         }
     }
 

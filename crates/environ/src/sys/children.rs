@@ -6,7 +6,7 @@ use wryneck_exec::processes::{self, ProcessId, are_several, running};
 use wryneck_exec::{Cx, FaultKind, LedgerKind, PathEnd, Stop, Turn, Value, inputs, set_stack_pointer};
 
 use super::process::{PID, is_own};
-use super::{Done, Sys, fd, signals};
+use super::{Done, Sys, fd, signals, standing};
 use crate::errno::{EAGAIN, ECHILD, EINVAL, ENOSYS, ESRCH, Halt, RESTARTS};
 use crate::failing::choose_byte;
 use crate::processes::{CALLS, MOST, Process, Status};
@@ -54,8 +54,8 @@ fn make(s: &mut Sys<'_, '_>, stack: u64) -> Result<Option<ProcessId>, Halt> {
         s.fails("`fork` fails, since several processes are followed by `run` alone");
         return Err(ENOSYS.into());
     }
-    if let Some(what) = refused(s) {
-        return Err(PathEnd::Unsupported(format!("`fork` {what}")).into());
+    if has_shared_memory(s) {
+        return Err(PathEnd::Unsupported("`fork` of a program with shared memory".into()).into());
     }
     if s.world().processes.all.iter().filter(|process| process.is_alive()).count() >= MOST {
         s.fails("`fork` fails where a path has 256 processes");
@@ -107,13 +107,9 @@ fn make_and_wait(s: &mut Sys<'_, '_>, stack: u64) -> Done {
     Ok(pid(child))
 }
 
-/// Why the program cannot be followed into several processes; in words.
-fn refused(s: &Sys<'_, '_>) -> Option<&'static str> {
-    let shares = |mapping: &crate::state::Mapping| mapping.shared;
-    match () {
-        () if s.world().shares_memory || s.world().own.mappings.values().any(shares) => Some("of a program with shared memory"),
-        () => None,
-    }
+/// Whether the program has memory that several processes would share.
+fn has_shared_memory(s: &Sys<'_, '_>) -> bool {
+    s.world().shares_memory || s.world().own.mappings.values().any(|mapping| mapping.shared)
 }
 
 /// clone(flags, stack, …): as `fork`, or as `vfork`; on a stack of its own only in machine code.
@@ -171,9 +167,7 @@ pub fn wait4(s: &mut Sys<'_, '_>) -> Done {
         s.put(addr, &status.to_le_bytes())?;
     }
     if !s.is_null(3)? {
-        s.fails("what a child has used (`struct rusage`) is nothing");
-        let addr = s.block(s.args[3], 144, true)?;
-        s.put(addr, &[0; 144])?;
+        standing::put_usage(s, 3, "what a child has used (`struct rusage`) is nothing")?;
     }
     s.change().processes_mut().all[child as usize].status = Status::Gone;
     Ok(pid(child))
@@ -385,9 +379,12 @@ impl Sys<'_, '_> {
 
     /// A thread that waits in this call has its turn: the descriptor must be open on the same file.
     pub fn keeps_its_file(&self) -> Result<(), Stop> {
-        match threads::calls::has_lost_file(self.cx, self.file()) {
-            true => Err(PathEnd::Unsupported("a descriptor that is closed while a thread waits for it".into()).into()),
-            false => Ok(()),
+        match threads::calls::awaited_file(self.cx) {
+            // The kernel goes on with the old one.
+            Some(file) if self.file() != Some(file) => {
+                Err(PathEnd::Unsupported("a descriptor that is closed while a thread waits for it".into()).into())
+            }
+            _ => Ok(()),
         }
     }
 

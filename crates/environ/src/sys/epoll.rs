@@ -111,11 +111,7 @@ impl Sys<'_, '_> {
             }
         }
         let ready = list.copied().chain(again).collect();
-        // A wait may decide which thread goes on: nothing may have changed by then.
-        let waited = if told.is_empty() { Some(self.wait_in_vain(time, mask)) } else { None };
-        if let Some(Err(Halt::Stop(_) | Halt::Switch(_))) = waited {
-            return waited.unwrap_or(Ok(0));
-        }
+        let waited = if told.is_empty() { Some(self.wait_in_vain(time, mask)?) } else { None };
         let at = if told.is_empty() { 0 } else { self.block(self.args[1], told.len() as u64, true)? };
         let epoll = self.change().epoll_mut(node);
         epoll.ready = ready;

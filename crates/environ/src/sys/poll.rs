@@ -87,26 +87,31 @@ impl Sys<'_, '_> {
         };
         let all: Vec<u16> = entries.into_iter().map(events_of).collect();
         let ready = all.iter().filter(|events| **events != 0).count() as u64;
-        let waited = if ready == 0 { self.wait_in_vain(time, mask) } else { Ok(0) };
-        if !matches!(waited, Err(Halt::Stop(_) | Halt::Switch(_))) {
-            for (i, events) in (0..).zip(all) {
-                self.put(addr + 8 * i + 6, &events.to_le_bytes())?;
-            }
+        let waited = if ready == 0 { self.wait_in_vain(time, mask)? } else { Ok(0) };
+        for (i, events) in (0..).zip(all) {
+            self.put(addr + 8 * i + 6, &events.to_le_bytes())?;
         }
         waited.map(|_| ready)
     }
 
-    /// Nothing becomes ready during a wait, because there is no other process. `time`: microseconds; `mask`: of signals, meanwhile.
-    pub(super) fn wait_in_vain(&mut self, time: Option<u64>, mask: Option<u64>) -> Done {
+    /// Waits while no descriptor is ready: what the call gives where none became so. `Err`: the call is not over, because others go on first, or its path
+    /// ends. May decide which thread goes on, so nothing may have changed by then. `time`: microseconds; `mask`: of signals, meanwhile.
+    pub(super) fn wait_in_vain(&mut self, time: Option<u64>, mask: Option<u64>) -> Result<Done, Halt> {
         let until = time.map(|time| self.world().ticks.saturating_add(time));
-        self.wait_masked(until, mask, "a wait for descriptors that nobody else can make ready")?;
-        Ok(0)
+        match self.wait_masked(until, mask, "a wait for descriptors that nobody else can make ready") {
+            Err(halt @ (Halt::Stop(_) | Halt::Switch(_))) => Err(halt),
+            waited => Ok(waited.map(|()| 0)),
+        }
     }
 
-    /// Writes what is left of a wait's time at an address, if it has come: nothing. The kernel does not mind if it cannot.
-    fn put_rest(&mut self, addr: u64, time: Option<u64>, done: &Done) -> Result<(), Halt> {
-        let has_come = time.is_some() && matches!(done, Ok(0));
-        if has_come && writable_range(self.cx, addr, 16) { self.put(addr, &[0; 16]) } else { Ok(()) }
+    /// Makes a call with a time at argument `i`. If that has come, nothing is left of it there. The kernel does not mind if it cannot write that.
+    fn with_rest(&mut self, i: usize, time: Option<u64>, call: impl FnOnce(&mut Self) -> Done) -> Done {
+        let addr = self.long(i)?;
+        let done = call(self);
+        if time.is_some() && matches!(done, Ok(0)) && writable_range(self.cx, addr, 16) {
+            self.put(addr, &[0; 16])?;
+        }
+        done
     }
 
     /// How many descriptors the kernel's table has room for: it grows with the numbers.
@@ -149,7 +154,7 @@ impl Sys<'_, '_> {
     fn select(&mut self, time: Option<u64>, mask: Option<u64>) -> Done {
         let (ready, sets) = self.select_all()?;
         if ready == 0 {
-            self.wait_in_vain(time, mask)?;
+            self.wait_in_vain(time, mask)??;
         }
         for (addr, words) in sets {
             self.put(addr, &words.iter().flat_map(|word| word.to_le_bytes()).collect::<Vec<u8>>())?;
@@ -186,10 +191,7 @@ pub fn poll(s: &mut Sys<'_, '_>) -> Done {
 pub fn ppoll(s: &mut Sys<'_, '_>) -> Done {
     let time = s.limit(2)?;
     let mask = if s.is_null(3)? { None } else { Some(s.words(s.args[3], 1)?[0]) };
-    let rest = s.long(2)?;
-    let done = s.poll_all(time, mask);
-    s.put_rest(rest, time, &done)?;
-    done
+    s.with_rest(2, time, |s| s.poll_all(time, mask))
 }
 
 /// select(count, readable, writable, exceptional, time).
@@ -201,10 +203,7 @@ pub fn select(s: &mut Sys<'_, '_>) -> Done {
         // A second of microseconds and more is fine.
         time = Some(micros(pair[0], 0, MICROS)?.saturating_add(more));
     }
-    let rest = s.long(4)?;
-    let done = s.select(time, None);
-    s.put_rest(rest, time, &done)?;
-    done
+    s.with_rest(4, time, |s| s.select(time, None))
 }
 
 /// pselect6(count, readable, writable, exceptional, time, signals): these are the address of a mask and its size.
@@ -212,8 +211,5 @@ pub fn pselect6(s: &mut Sys<'_, '_>) -> Done {
     let time = s.limit(4)?;
     let signals = if s.is_null(5)? { 0 } else { s.words(s.args[5], 1)?[0] };
     let mask = if signals == 0 { None } else { Some(s.words(Value::Bits(signals), 1)?[0]) };
-    let rest = s.long(4)?;
-    let done = s.select(time, mask);
-    s.put_rest(rest, time, &done)?;
-    done
+    s.with_rest(4, time, |s| s.select(time, mask))
 }

@@ -64,14 +64,19 @@ pub fn least_priority(s: &mut Sys<'_, '_>) -> Done {
 
 /// getrusage(whose, usage).
 pub fn getrusage(s: &mut Sys<'_, '_>) -> Done {
-    const SIZE: u64 = 144;
     if !matches!(s.int(0)?, -1..=1) {
         return Err(EINVAL.into());
     }
-    s.fails("what the program has used (`struct rusage`) is nothing");
-    let addr = s.block(s.args[1], SIZE, true)?;
-    s.put(addr, &[0; SIZE as usize])?;
+    put_usage(s, 1, "what the program has used (`struct rusage`) is nothing")?;
     Ok(0)
+}
+
+/// Writes that nothing was used at argument `i`; `what`: that in words.
+pub fn put_usage(s: &mut Sys<'_, '_>, i: usize, what: &'static str) -> Result<(), Halt> {
+    const SIZE: u64 = 144;
+    s.fails(what);
+    let addr = s.block(s.args[i], SIZE, true)?;
+    s.put(addr, &[0; SIZE as usize])
 }
 
 /// getresuid(real, effective, saved), and getresgid.

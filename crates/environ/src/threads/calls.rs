@@ -5,9 +5,9 @@
 //! ends where all threads have tried in vain, and a native replay, which knows as little, follows the same order.
 
 use wryneck_exec::threads::{ThreadId, Wait, observe, publish};
-use wryneck_exec::{Cx, Reply, Stop, Value};
+use wryneck_exec::{Cx, Stop, Value};
 
-use super::{For, Stage, Thread, go_on, needs_until, next, stage, threads, wait};
+use super::{For, Stage, Thread, go_on, needs_until, next, park, stage, threads};
 use crate::state::{NodeKind, World};
 
 /// System calls that wait for signals: `pause`, `rt_sigtimedwait` and `rt_sigsuspend`.
@@ -63,45 +63,40 @@ pub(crate) fn others_first(cx: &mut Cx<'_>, until: Option<u64>, number: u64, fil
 /// The running thread sleeps in the system call of this number until a time: which thread goes on, perhaps itself. `None`: its time has come. May decide,
 /// as [`others_first`].
 pub(crate) fn sleep(cx: &mut Cx<'_>, until: u64, number: u64) -> Result<Option<ThreadId>, Stop> {
-    let me = cx.state.thread();
-    // A sleep that a timer has interrupted goes on to its own time.
-    let begun =
-        World::of(cx).own.threads.all.get(me as usize).filter(|thread| thread.stage == Stage::Sleeps || thread.stage == Stage::TimedOut);
-    let until = begun.map_or(until, |thread| thread.until);
-    if until <= World::of(cx).ticks {
+    // A time that has come is that of the call's beginning.
+    if stage(cx) == Stage::TimedOut || until <= World::of(cx).ticks {
         return Ok(None);
     }
-    match wait(cx, For::Time.on(number, true), Some(until), Stage::Sleeps, &[])? {
-        Reply::Switch(thread) => Ok(Some(thread)),
-        _ => Ok(None),
-    }
+    park(cx, For::Time.on(number, true), Some(until), Stage::Chosen, &[]).map(Some)
 }
 
-/// Whether the descriptor by which the running thread waits is open on another file since it began to, or closed. The kernel goes on with the old one.
-pub(crate) fn has_lost_file(cx: &Cx<'_>, file: Option<u32>) -> bool {
-    tries(cx, cx.state.thread()).is_some_and(|thread| thread.file.is_some() && thread.file != file)
+/// The open file for which the running thread waits in its system call, if it does for that of a descriptor.
+pub(crate) fn awaited_file(cx: &Cx<'_>) -> Option<u32> {
+    tries(cx, cx.state.thread())?.file
 }
 
 /// What a system call orders, by its name.
+#[derive(Clone, Copy, PartialEq, Eq)]
 enum Orders {
-    /// What comes after it in the thread that reads from a descriptor is after what comes before it in the one that writes there.
+    /// What comes after it in the thread that reads from its descriptor, the first argument, is after what comes before it in the one that writes there.
     OfDescriptor,
-    /// The same, of signals, and of descriptors that it waits for.
+    /// The same, whatever its descriptor is open on.
+    ByDescriptor,
+    /// The same, of signals, of processes, and of descriptors that it waits for.
     Any,
 }
 
 const ORDERING: &[(&str, Orders)] = &[
-    ("accept", Orders::Any),
-    ("accept4", Orders::Any),
+    ("accept", Orders::ByDescriptor),
+    ("accept4", Orders::ByDescriptor),
     ("close", Orders::OfDescriptor),
     ("connect", Orders::Any),
     ("dup2", Orders::Any),
     ("dup3", Orders::Any),
-    ("exit_group", Orders::Any),
-    ("epoll_pwait", Orders::Any),
-    ("epoll_pwait2", Orders::Any),
-    ("epoll_wait", Orders::Any),
-    ("flock", Orders::Any),
+    ("epoll_pwait", Orders::ByDescriptor),
+    ("epoll_pwait2", Orders::ByDescriptor),
+    ("epoll_wait", Orders::ByDescriptor),
+    ("flock", Orders::ByDescriptor),
     ("kill", Orders::Any),
     ("poll", Orders::Any),
     ("ppoll", Orders::Any),
@@ -125,19 +120,21 @@ const ORDERING: &[(&str, Orders)] = &[
     ("writev", Orders::OfDescriptor),
 ];
 
+fn ordering(call: &str) -> Option<Orders> {
+    ORDERING.iter().find(|(name, _)| *name == call).map(|(_, orders)| *orders)
+}
+
 /// Whether a call waits for the file that its first argument is open on.
 pub(crate) fn is_of_descriptor(call: &str) -> bool {
-    matches!(call, "accept" | "accept4" | "epoll_pwait" | "epoll_pwait2" | "epoll_wait" | "flock")
-        || ORDERING.iter().any(|(name, orders)| *name == call && matches!(orders, Orders::OfDescriptor))
+    ordering(call).is_some_and(|orders| orders != Orders::Any)
 }
 
 /// Whether what a system call of several threads does orders them, if it succeeds. Asked before it is made: it may close its descriptor.
 pub(crate) fn orders(cx: &Cx<'_>, call: &str, descriptor: Value) -> bool {
-    let Some((_, orders)) = ORDERING.iter().find(|(name, _)| *name == call) else { return false };
-    match (orders, descriptor) {
-        (Orders::Any, _) => true,
-        (Orders::OfDescriptor, Value::Sym(_)) => false,
-        (Orders::OfDescriptor, Value::Bits(descriptor)) => {
+    match (ordering(call), descriptor) {
+        (None, _) | (Some(Orders::OfDescriptor), Value::Sym(_)) => false,
+        (Some(Orders::Any | Orders::ByDescriptor), _) => true,
+        (Some(Orders::OfDescriptor), Value::Bits(descriptor)) => {
             let world = World::of(cx);
             let node = world.open_of(descriptor as i32).map(|open| &world.nodes[open.node as usize].kind);
             matches!(node, Some(NodeKind::Pipe { .. } | NodeKind::Socket | NodeKind::Event { .. }))

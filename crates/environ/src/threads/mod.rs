@@ -98,8 +98,6 @@ pub enum Stage {
     TimedOut,
     /// It waits in a system call, which it makes again when it is its turn ([`calls`]).
     Tries,
-    /// It sleeps.
-    Sleeps,
 }
 
 /// What is known of a thread.
@@ -397,6 +395,11 @@ fn next(cx: &mut Cx<'_>, wait: Option<Wait>, waking: &[ThreadId]) -> Result<Next
 /// The running thread waits for this, and comes back to its call at this stage. `waking`: those that may go on by what it does. May decide; the
 /// caller changes what it has to afterwards.
 fn wait(cx: &mut Cx<'_>, wait: Wait, until: Option<u64>, stage: Stage, waking: &[ThreadId]) -> Result<Reply, Stop> {
+    park(cx, wait, until, stage, waking).map(Reply::Switch)
+}
+
+/// The same: which thread goes on, perhaps the running one.
+fn park(cx: &mut Cx<'_>, wait: Wait, until: Option<u64>, stage: Stage, waking: &[ThreadId]) -> Result<ThreadId, Stop> {
     let me = cx.state.thread();
     if wait.timed {
         needs_until(cx, me, until.unwrap_or(u64::MAX));
@@ -409,7 +412,7 @@ fn wait(cx: &mut Cx<'_>, wait: Wait, until: Option<u64>, stage: Stage, waking: &
     (mine.since, mine.stage) = (since, stage);
     set_status(cx, me, Status::Waits(wait));
     go_on(cx, next);
-    Ok(Reply::Switch(next.thread))
+    Ok(next.thread)
 }
 
 /// Notes until when the running thread is about to wait: that is needed to say who is first, and does not matter otherwise.

@@ -29,7 +29,7 @@ fn condition(cx: &mut Cx<'_>, args: &Args<'_>, until: Option<u64>) -> Result<Got
     let at = exclusion::object(cx, args.value(0), CONDITION_BYTES)?;
     let mutex = exclusion::mutex(cx, args.value(1))?;
     match stage(cx) {
-        Stage::Fresh | Stage::Chosen | Stage::Tries | Stage::Sleeps => {
+        Stage::Fresh | Stage::Chosen | Stage::Tries => {
             if let Some(reply) = turn(cx)? {
                 return Ok(Got::Waits(reply));
             }
@@ -266,7 +266,7 @@ fn futex(linux: &Linux, cx: &mut Cx<'_>, args: &[Value]) -> Result<Option<Reply>
                 Ok(Some(done(cx, 0)))
             }
             Stage::TimedOut => Ok(Some(done(cx, ETIMEDOUT.negated()))),
-            Stage::Fresh | Stage::Chosen | Stage::Tries | Stage::Sleeps => {
+            Stage::Fresh | Stage::Chosen | Stage::Tries => {
                 if word(cx, at, 0)? != value {
                     return Ok(Some(done(cx, EAGAIN.negated())));
                 }

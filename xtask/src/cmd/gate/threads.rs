@@ -32,7 +32,8 @@ pub struct Args {
     /// How many programs
     #[arg(long, default_value_t = 200)]
     programs: u64,
-    /// What is compared: `bitcode` with its replays, `machine` (executables of musl) with bitcode, or `host` (executables of glibc) with both
+    /// The form that is checked. `bitcode`: against native replays of its tests. `machine`, executables of musl: against bitcode. `host`, executables of glibc:
+    /// against bitcode and native runs
     #[arg(long, value_enum, default_value_t)]
     frontend: Frontend,
     #[command(flatten)]
@@ -52,7 +53,7 @@ const FORKS: &str = "60";
 /// How long a sequential program may run until it counts as one that waits for ever.
 const WAITS: Duration = Duration::from_secs(2);
 
-/// Native runs of a program that are looked at, where an executable has an end that its bitcode has not.
+/// If an executable has an end that its bitcode lacks, the program runs natively so many times.
 const RUNS: u32 = 20;
 
 /// What the tests of all programs are, by name.
