@@ -5,6 +5,7 @@
 //!
 //! A program that names functions of threads is compiled to objects first, whose calls of these functions are led to a scheduler ([`scheduled`]).
 
+use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::sync::OnceLock;
@@ -20,6 +21,8 @@ use crate::{gcov, scheduled, source, stubs};
 
 /// Musl's objects as Debian's `musl-dev` installs them.
 pub const MUSL_LIB: &str = "/usr/lib/x86_64-linux-musl";
+/// Where the replay library finds its test.
+pub const TEST_VARIABLE: &str = "WRYNECK_TEST";
 /// Functions whose calls the replay library may make fail.
 const ALLOCATORS: [&str; 6] = ["malloc", "calloc", "realloc", "aligned_alloc", "memalign", "posix_memalign"];
 /// What runs the threads of a program, in the folder `runtime`.
@@ -55,6 +58,8 @@ pub struct Native {
     plain: OnceLock<Built>,
     sanitized: [OnceLock<Built>; 3],
     scheduled: OnceLock<bool>,
+    /// Whether an executable was linked with the replay library.
+    linked: OnceLock<bool>,
 }
 
 /// What watches a native run.
@@ -112,6 +117,7 @@ impl Native {
             plain: OnceLock::new(),
             sanitized: Default::default(),
             scheduled: OnceLock::new(),
+            linked: OnceLock::new(),
         }
     }
 
@@ -138,6 +144,12 @@ impl Native {
     /// Whether the target was an executable without bitcode, which is run as it is.
     pub fn is_executable(&self) -> bool {
         self.bitcode.is_none() && self.objects.is_empty()
+    }
+
+    /// Whether the program asks for its test. An executable does if it was linked with the replay library; any other program is linked with it here.
+    pub fn asks_for_test(&self) -> bool {
+        let names_it = |bytes: Vec<u8>| bytes.windows(TEST_VARIABLE.len()).any(|name| name == TEST_VARIABLE.as_bytes());
+        !self.is_executable() || *self.linked.get_or_init(|| fs::read(&self.program).is_ok_and(names_it))
     }
 
     /// Whether the target was C source.

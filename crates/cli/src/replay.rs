@@ -27,7 +27,7 @@ use crate::early::{Early, Place};
 use crate::explored::Explored;
 use crate::gcov;
 use crate::judge::{self, Expected, OWN_ORDER, SLICED, Verdict, Watched};
-use crate::native::Sanitizer;
+use crate::native::{Sanitizer, TEST_VARIABLE};
 use crate::problem::problem;
 use crate::scheduled::Order;
 use crate::scratch::Scratch;
@@ -372,7 +372,7 @@ impl Replay {
         // To a file: a program may close its standard error before it ends.
         let log = format!("log_path={}", quoted(&told.join(SANITIZERS))?);
         let told_env = [
-            ("WRYNECK_TEST", own.into_os_string()),
+            (TEST_VARIABLE, own.into_os_string()),
             ("WRYNECK_REPORT", told.join(REPORT).into_os_string()),
             ("WRYNECK_ORDER", told.join(ORDER).into_os_string()),
             ("LSAN_OPTIONS", "use_stacks=0:use_registers=0".into()),
@@ -381,8 +381,8 @@ impl Replay {
             ("TSAN_OPTIONS", format!("{log}:{RACES_ONLY}").into()),
             ("UBSAN_OPTIONS", log.into()),
         ];
-        // An executable has no replay library that asks, and would see them.
-        let told_env = if self.place.native.is_executable() { &[][..] } else { &told_env };
+        // A program without the replay library would see them.
+        let told_env = if self.place.native.asks_for_test() { &told_env[..] } else { &[] };
         let line = |name: &[u8], value: &[u8]| [name, b"=", value].concat();
         let counts = self.place.native.gcov.as_deref();
         let job = Job {

@@ -103,6 +103,19 @@ fn dynamic_programs_of_glibc_end_as_natively() {
     }
 }
 
+/// What the replay library is told is in the environment of programs that were linked with it alone.
+#[test]
+fn replays_add_no_variables() {
+    let place = Place::new();
+    let text = "#include <stdlib.h>\n#include <unistd.h>\nextern char **environ;\nint main(void) {\n  char c = 0;\n  read(0, &c, 1);\n  \
+        if (*environ || c == 'x') abort();\n  return c == 'y';\n}\n";
+    fs::write(place.path("main.c"), text).expect("there is room");
+    place.built_by_gcc("main.c", &["-O1", "-o", "main"]);
+    let run = place.explored(&["main", "--sym-stdin", "1"]);
+    assert_eq!(ends(&run).into_iter().map(|(what, _)| what).collect::<Vec<_>>(), ["exit 0", "exit 1", "fault abort"], "{run}");
+    place.replayed();
+}
+
 /// A library that defines a function of the C library's is what the program runs.
 #[test]
 fn functions_of_other_libraries_are_their_own() {
