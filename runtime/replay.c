@@ -13,7 +13,8 @@
  *   cannot replay: WHY      the test does not fit the program; exit code 70
  *
  * Every definition is weak: a program's own goes first. Built with -DFAIL_CALLS it also makes the calls fail that the test's inputs
- * `fail_NAME` say. */
+ * `fail_NAME` say. Built with -DPRELOADED, as a shared library that shows nothing but what is marked SHOWN, it is for programs of the
+ * host's C library that were linked without it (LD_PRELOAD); with -DASKS_TOO for such a program that was linked with it, too. */
 #define _GNU_SOURCE
 #include <poll.h>
 #include <signal.h>
@@ -30,6 +31,7 @@
 #include "klee/klee.h"
 
 #define WEAK __attribute__((weak))
+#define SHOWN __attribute__((visibility("default")))
 
 #ifdef __has_feature
 #if __has_feature(address_sanitizer)
@@ -45,13 +47,18 @@ static const char *test_file, *report_file, *order_file;
 
 __attribute__((constructor(101))) static void take_settings(void)
 {
-	static const char *const names[] = {
+	static const char *const names[] __attribute__((unused)) = {
 		"WRYNECK_TEST", "WRYNECK_REPORT", "WRYNECK_ORDER", "ASAN_OPTIONS", "LSAN_OPTIONS", "MSAN_OPTIONS", "TSAN_OPTIONS", "UBSAN_OPTIONS",
 	};
 	test_file = getenv("WRYNECK_TEST");
 	report_file = getenv("WRYNECK_REPORT");
 	order_file = getenv("WRYNECK_ORDER");
+#ifdef PRELOADED
+	unsetenv("LD_PRELOAD");
+#endif
+#ifndef ASKS_TOO
 	for (size_t i = 0; i < sizeof names / sizeof *names; i++) unsetenv(names[i]);
+#endif
 }
 
 #ifdef __SANITIZE_ADDRESS__
@@ -326,14 +333,31 @@ __attribute__((constructor(102))) static void fail_calls(void)
 	if (any) filter();
 }
 
-/* `__wrap_NAME`: fails if the test says so, where the call is one that counts. */
+/* Calls of NAME come to `WRAPPED(NAME)`, and `REAL(NAME)` is the allocator's own. */
+#ifdef PRELOADED
+#define WRAPPED(name) name
+#define REAL(name) __libc_##name
+void *__libc_memalign(size_t align, size_t size);
+void *__libc_aligned_alloc(size_t align, size_t size) { return __libc_memalign(align, size); }
+int __libc_posix_memalign(void **to, size_t align, size_t size)
+{
+	if (!align || align & (align - 1) || align % sizeof *to) return EINVAL;
+	void *block = __libc_memalign(align, size);
+	return block ? *to = block, 0 : ENOMEM;
+}
+#else
+#define WRAPPED(name) __wrap_##name
+#define REAL(name) __real_##name
+#endif
+
+/* Fails if the test says so, where the call is one that counts. */
 #define WRAP(type, failed, name, counts, parameters, ...) \
-	type __real_##name parameters; \
-	type __wrap_##name parameters \
+	type REAL(name) parameters; \
+	SHOWN type WRAPPED(name) parameters \
 	{ \
 		if ((counts) && fate("fail_malloc")) return failed; \
 		within++; \
-		type result = __real_##name(__VA_ARGS__); \
+		type result = REAL(name)(__VA_ARGS__); \
 		within--; \
 		return result; \
 	}
@@ -363,7 +387,7 @@ uint64_t wryneck_sym_call(const char *name)
 #endif
 
 #ifdef SYM_CALLS_getrandom
-ssize_t getrandom(void *at, size_t size, unsigned flags) { return input(at, size, "getrandom"), size; }
+SHOWN ssize_t getrandom(void *at, size_t size, unsigned flags) { return input(at, size, "getrandom"), size; }
 #endif
 
 /* Clients that connect (--sym-socket), for sockets.c: the objects `socket_PORT` and `datagram_PORT`, in their order. */
@@ -575,9 +599,9 @@ static struct timespec look(uint64_t microseconds)
 }
 
 #ifdef SYM_CALLS_clock_gettime
-int clock_gettime(clockid_t clock, struct timespec *time) { return input(time, sizeof *time, "clock_gettime"), 0; }
+SHOWN int clock_gettime(clockid_t clock, struct timespec *time) { return input(time, sizeof *time, "clock_gettime"), 0; }
 #else
-WEAK int clock_gettime(clockid_t clock, struct timespec *time)
+SHOWN WEAK int clock_gettime(clockid_t clock, struct timespec *time)
 {
 	*time = look(1);
 	return 0;
@@ -585,9 +609,9 @@ WEAK int clock_gettime(clockid_t clock, struct timespec *time)
 #endif
 
 #ifdef SYM_CALLS_gettimeofday
-int gettimeofday(struct timeval *restrict time, void *restrict zone) { return input(time, sizeof *time, "gettimeofday"), 0; }
+SHOWN int gettimeofday(struct timeval *restrict time, void *restrict zone) { return input(time, sizeof *time, "gettimeofday"), 0; }
 #else
-WEAK int gettimeofday(struct timeval *restrict time, void *restrict zone)
+SHOWN WEAK int gettimeofday(struct timeval *restrict time, void *restrict zone)
 {
 	struct timespec now = look(1);
 	*time = (struct timeval) {now.tv_sec, now.tv_nsec / 1000};
@@ -596,7 +620,7 @@ WEAK int gettimeofday(struct timeval *restrict time, void *restrict zone)
 #endif
 
 #ifdef SYM_CALLS_time
-time_t time(time_t *at)
+SHOWN time_t time(time_t *at)
 {
 	time_t now;
 	input(&now, sizeof now, "time");
@@ -604,7 +628,7 @@ time_t time(time_t *at)
 	return now;
 }
 #else
-WEAK time_t time(time_t *time)
+SHOWN WEAK time_t time(time_t *time)
 {
 	struct timespec now = look(1);
 	if (time) *time = now.tv_sec;
@@ -612,20 +636,20 @@ WEAK time_t time(time_t *time)
 }
 #endif
 
-WEAK int nanosleep(const struct timespec *time, struct timespec *left)
+SHOWN WEAK int nanosleep(const struct timespec *time, struct timespec *left)
 {
 	look(time->tv_sec * UINT64_C(1000000) + time->tv_nsec / 1000);
 	return 0;
 }
 
-WEAK int clock_nanosleep(clockid_t clock, int flags, const struct timespec *time, struct timespec *left)
+SHOWN WEAK int clock_nanosleep(clockid_t clock, int flags, const struct timespec *time, struct timespec *left)
 {
 	uint64_t until = time->tv_sec * UINT64_C(1000000) + time->tv_nsec / 1000;
 	if (flags) return look(until > now ? until - now : 0), 0;
 	return nanosleep(time, left);
 }
 
-WEAK int poll(struct pollfd *descriptors, nfds_t count, int milliseconds)
+SHOWN WEAK int poll(struct pollfd *descriptors, nfds_t count, int milliseconds)
 {
 	int ready = syscall(SYS_poll, descriptors, count, milliseconds < 0 ? milliseconds : 0);
 	if (ready == 0 && milliseconds > 0) look(milliseconds * UINT64_C(1000));

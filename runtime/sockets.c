@@ -19,7 +19,7 @@
 #include <sys/un.h>
 #include <unistd.h>
 
-#define WEAK __attribute__((weak))
+#define WEAK __attribute__((weak, visibility("default")))
 
 enum { CLIENTS = 64, SOCKETS = 256, FIRST_PORT = 40000, DESCRIPTORS = 1024 };
 

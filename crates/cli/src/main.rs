@@ -21,6 +21,7 @@ mod judge;
 mod native;
 mod output;
 mod paint;
+mod preload;
 mod probe;
 mod problem;
 mod progress;

@@ -17,7 +17,7 @@ use crate::build::{Kind, missing};
 use crate::child::{self, Limits};
 use crate::compile::{self, CLANG, MUSL_INCLUDE};
 use crate::toolchain::{INSTALL, OPT};
-use crate::{gcov, scheduled, source, stubs};
+use crate::{gcov, preload, scheduled, source, stubs};
 
 /// Musl's objects as Debian's `musl-dev` installs them.
 pub const MUSL_LIB: &str = "/usr/lib/x86_64-linux-musl";
@@ -60,6 +60,7 @@ pub struct Native {
     scheduled: OnceLock<bool>,
     /// Whether an executable was linked with the replay library.
     linked: OnceLock<bool>,
+    preloaded: OnceLock<Built>,
 }
 
 /// What watches a native run.
@@ -118,6 +119,7 @@ impl Native {
             sanitized: Default::default(),
             scheduled: OnceLock::new(),
             linked: OnceLock::new(),
+            preloaded: OnceLock::new(),
         }
     }
 
@@ -152,6 +154,13 @@ impl Native {
         !self.is_executable() || *self.linked.get_or_init(|| fs::read(&self.program).is_ok_and(names_it))
     }
 
+    /// What is to be loaded before the libraries of an executable. `None`: its tests need nothing, or it is none.
+    pub fn preloaded(&self) -> Option<&Built> {
+        let is_needed = self.fail_calls || self.sym_sockets || stubs::are_any(&self.sym_calls);
+        let build = || preload::build(self).map_err(|e| format!("{e:#}"));
+        (self.is_executable() && is_needed).then(|| self.preloaded.get_or_init(build))
+    }
+
     /// Whether the target was C source.
     pub fn is_c(&self) -> bool {
         matches!(Kind::of(&self.program), Ok(Kind::C))
@@ -178,7 +187,7 @@ impl Native {
     }
 
     /// The replay library as objects, compiled by these flags.
-    fn replay_library(&self, flags: &[&str]) -> Result<Vec<PathBuf>> {
+    pub fn replay_library(&self, flags: &[&str]) -> Result<Vec<PathBuf>> {
         let mut flags = flags.to_vec();
         let mut objects = Vec::new();
         if self.sym_sockets {

@@ -2,7 +2,7 @@
 //!
 //! A program that cannot be confined is not run. What was explored may be hostile, and its inputs are the ones that break it.
 
-use std::ffi::OsStr;
+use std::ffi::{OsStr, OsString};
 use std::fs::{self, File, FileTimes, Permissions};
 use std::io::Write;
 use std::os::unix::ffi::OsStrExt;
@@ -28,6 +28,7 @@ use crate::explored::Explored;
 use crate::gcov;
 use crate::judge::{self, Expected, OWN_ORDER, SLICED, Verdict, Watched};
 use crate::native::{Sanitizer, TEST_VARIABLE};
+use crate::preload;
 use crate::problem::problem;
 use crate::scheduled::Order;
 use crate::scratch::Scratch;
@@ -254,14 +255,15 @@ impl Replay {
         if let Some(name) = &self.entry {
             return Ok(Verdict::Cannot(format!("natively nothing calls the entry `{name}` with these arguments")));
         }
-        if !self.words.sockets.is_empty() && self.place.native.is_executable() {
-            return Ok(Verdict::Cannot("an executable has no replay library in which clients connect".into()));
-        }
-        if concrete.calls && self.place.native.is_executable() {
-            return Ok(Verdict::Cannot("an executable has no replay library that gives the same results of calls".into()));
-        }
-        if !concrete.fails.is_empty() && self.place.native.is_executable() {
-            return Ok(Verdict::Cannot("an executable has no replay library that makes the same calls fail".into()));
+        if let Some(Err(why)) = self.place.native.preloaded() {
+            let needs = [
+                (!self.words.sockets.is_empty(), "in which clients connect"),
+                (concrete.calls, "that gives the same results of calls"),
+                (!concrete.fails.is_empty(), "that makes the same calls fail"),
+            ];
+            if let Some((_, what)) = needs.iter().find(|(is_needed, _)| *is_needed) {
+                return Ok(Verdict::Cannot(format!("{why}, {what}")));
+            }
         }
         let plain = match self.place.native.plain() {
             Ok(program) => program,
@@ -381,8 +383,12 @@ impl Replay {
             ("TSAN_OPTIONS", format!("{log}:{RACES_ONLY}").into()),
             ("UBSAN_OPTIONS", log.into()),
         ];
+        let native = &self.place.native;
+        let preloaded = native.preloaded().and_then(|built| built.as_ref().ok());
         // A program without the replay library would see them.
-        let told_env = if self.place.native.asks_for_test() { &told_env[..] } else { &[] };
+        let is_asked = native.asks_for_test() || preloaded.is_some();
+        let told_env =
+            told_env.into_iter().filter(|_| is_asked).chain(preloaded.map(|library| (preload::VARIABLE, library.clone().into_os_string())));
         let line = |name: &[u8], value: &[u8]| [name, b"=", value].concat();
         let counts = self.place.native.gcov.as_deref();
         let job = Job {
@@ -392,12 +398,12 @@ impl Replay {
                 .env
                 .iter()
                 .map(|(name, value)| line(name, value))
-                .chain(told_env.iter().map(|(name, value)| line(name.as_bytes(), value.as_bytes())))
+                .chain(told_env.map(|(name, value): (&str, OsString)| line(name.as_bytes(), value.as_bytes())))
                 .collect(),
             work: work.clone(),
             stdin,
             files: elsewhere,
-            readable: vec![dir.clone()],
+            readable: [&dir].into_iter().chain(preloaded).cloned().collect(),
             collect: [told.as_path()].into_iter().chain(counts).map(Path::to_owned).collect(),
             traces: leaks,
             ..Job::default()

@@ -18,6 +18,11 @@ const WRITERS: [&str; 4] = ["clock_gettime", "getrandom", "gettimeofday", "time"
 /// What finds its value in the environment.
 const GETENV: &str = "getenv";
 
+/// Whether any of these functions has its results from the replay library.
+pub fn are_any(names: &[String]) -> bool {
+    names.iter().any(|name| name != GETENV)
+}
+
 /// How the replay library is built for these functions.
 pub fn defines(names: &[String]) -> Vec<String> {
     let writers = names.iter().filter(|name| WRITERS.contains(&name.as_str()));

@@ -130,6 +130,7 @@ models! {
     "__wryneck_finish" () Undefined start::finish;
     "__wryneck_frame_address" (Int) Undefined unwind::frame_address;
     "__wryneck_land" (Size) Undefined unwind::land;
+    "__wryneck_loaded" () Undefined start::loaded;
     "__wryneck_made_by_new" (Ptr Int) Always alloc::made_by_new;
     "__wryneck_overflow" (Int Int Int Size Size) Undefined overflow::check;
     "__wryneck_pad_below" (Size Ptr) Undefined unwind::pad_below;

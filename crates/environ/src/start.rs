@@ -103,7 +103,7 @@ pub fn world(input: &ProgramInput, captured: &Captured) -> World {
         clients: Rc::default(),
         datagrams: Rc::default(),
         epolls: Rc::default(),
-        may_fail: input.fail_calls,
+        may_fail: if input.process.as_ref().is_some_and(|process| process.is_loaded) { 0 } else { input.fail_calls },
         ticks: 0,
         random: 0,
         given: Rc::default(),
@@ -195,6 +195,12 @@ pub fn preamble(linux: &Linux, _: &Args<'_>, cx: &mut Cx<'_>) -> Result<Reply, S
 pub fn exit(_: &Linux, args: &Args<'_>, cx: &mut Cx<'_>) -> Result<Reply, Stop> {
     let status = args.expr(cx, 0);
     Err(sys::process::exited(cx, status)?)
+}
+
+/// `__wryneck_loaded()`: the program's loader has done its work, in which no call fails.
+pub fn loaded(linux: &Linux, _: &Args<'_>, cx: &mut Cx<'_>) -> Result<Reply, Stop> {
+    World::change(cx).may_fail = linux.input.fail_calls;
+    Ok(Reply::Value(Value::Bits(0)))
 }
 
 /// `__wryneck_start()`: lays out what the program is given and begins it.

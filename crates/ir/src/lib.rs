@@ -35,6 +35,9 @@ pub const OWN_CALL: &str = "__wryneck_own_call";
 /// Called before a function by which threads synchronise, whose own code runs then: another thread may go on first. Its result is 0.
 pub const TURN: &str = "__wryneck_turn";
 
+/// Called before the function by which a program begins that another one has loaded: calls may fail from now on. Its result is 0.
+pub const LOADED: &str = "__wryneck_loaded";
+
 /// The function, linked with each program, that calls what it is given, with the argument that it is given.
 pub const CALL_BACK: &str = "__wryneck_call_back";
 

@@ -65,7 +65,7 @@ use wryneck_ir::{
 pub use elf::{Elf, Segment};
 pub use error::MachineError;
 pub use kept::Kept;
-pub use library::Library;
+pub use library::{LIBRARY_START, Library};
 pub use load::Process;
 pub use recognise::{Known, More, Passed};
 

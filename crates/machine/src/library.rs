@@ -23,7 +23,7 @@ pub struct Library<'a> {
 }
 
 /// The function by which the library begins.
-const LIBRARY_START: &str = "__libc_start_main";
+pub const LIBRARY_START: &str = "__libc_start_main";
 
 /// Functions that take and give back memory, of which a program has all from the library or none: models of a part of them would be
 /// given memory that they know nothing of.

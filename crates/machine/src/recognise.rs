@@ -137,10 +137,12 @@ impl Recognition {
         let visible = symbols.iter().filter(|s| s.code).map(|s| (s, None)).chain(chosen.iter().map(|s| (s, Some(s.address + CHOSEN))));
         for (symbol, gives) in visible.filter(|(symbol, _)| !symbol.local) {
             let Some(known) = self.coming.get(&symbol.name).filter(|known| known.own.is_some() || counts(&symbol.name)) else { continue };
+            // What is chosen has no code of its own that could run for some calls.
+            let known = Recognised { own: known.own.filter(|_| gives.is_none()), ..known.clone() };
             if let Some(at) = gives {
                 self.by_address.entry(at).or_insert_with(|| known.clone());
             }
-            self.by_address.entry(symbol.address).or_insert_with(|| Recognised { gives, ..known.clone() });
+            self.by_address.entry(symbol.address).or_insert_with(|| Recognised { gives, ..known });
         }
     }
 

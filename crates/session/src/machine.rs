@@ -11,8 +11,8 @@ use wryneck_exec::ground::memory::Static;
 use wryneck_exec::{Image, globals};
 use wryneck_expr::Pool;
 use wryneck_ir::link::{Program, Target, Unit};
-use wryneck_ir::{Module, TURN, linkage, symbol_kind};
-use wryneck_machine::{BACK, Elf, FUNCTION, Known, Library, MachineProgram, More, Passed, calls, load, prototype};
+use wryneck_ir::{LOADED, Module, TURN, linkage, symbol_kind};
+use wryneck_machine::{BACK, Elf, FUNCTION, Known, LIBRARY_START, Library, MachineProgram, More, Passed, calls, load, prototype};
 
 use crate::build;
 use crate::objects::{self, of_body, of_model};
@@ -98,6 +98,10 @@ pub fn load(plan: &Plan, content: &[u8], watched: &[String], input: &mut Program
             known.extend(SYNCHRONISE.map(|name| Known { asks: Some(TURN), ..Known::of_words(name, [], 0) }));
         }
     }
+    let is_loaded = loader.is_some();
+    if is_loaded && plan.fail_calls > 0 {
+        known.push(Known { asks: Some(LOADED), ..Known::of_words(LIBRARY_START, [], 0) });
+    }
     known.extend(objects::known_outside(&elf, library.as_ref(), plan.skip_undefined));
     known.extend(skipped);
     let inputs = sym_calls::of_machine_code(&input.sym_calls, &elf, &|name| shape_of(name, library.as_ref()))?;
@@ -116,7 +120,7 @@ pub fn load(plan: &Plan, content: &[u8], watched: &[String], input: &mut Program
     let source = if plan.variables { source.with_variables() } else { source };
     let mut source = if plan.frames { source.with_frames() } else { source };
     // Libraries that the loader maps may be others in the next run.
-    let of_program = if loader.is_some() { program } else { 0..u64::MAX };
+    let of_program = if is_loaded { program } else { 0..u64::MAX };
     let alone = loader.filter(|range| source.stands_alone(range)).map(|range| kept::Part { range, content: parts.clone() });
     parts.push(cache::digest(&[content]));
     let all = (!are_objects).then_some(kept::Part { range: of_program, content: parts });
@@ -127,6 +131,7 @@ pub fn load(plan: &Plan, content: &[u8], watched: &[String], input: &mut Program
             registers: source.start_arguments(0)?,
             stack_pointer: source.stack_argument(),
             threads,
+            is_loaded,
             stack_end: load::STACK + load::STACK_SIZE,
             auxiliary,
             variables,

@@ -116,6 +116,44 @@ fn replays_add_no_variables() {
     place.replayed();
 }
 
+const CALLS: &str = r#"
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <time.h>
+#include <unistd.h>
+int main(int argc, char **argv) {
+  struct timespec now;
+  if (argc > 1) {
+    char *block = malloc(8);
+    if (!block) return 1;
+    int fd = open("made", O_CREAT | O_WRONLY, 0600);
+    if (fd < 0) return errno == EMFILE ? 2 : 9;
+    if (write(fd, argv[0], 1) != 1) return errno == ENOSPC ? 3 : 4;
+    return 0;
+  }
+  if (rand() == 77) return 5;
+  if (time(0) == 7) return 6;
+  if (clock_gettime(CLOCK_REALTIME, &now) == 0 && now.tv_nsec == 5) abort();
+  return environ[0] ? 8 : 0;
+}
+"#;
+
+/// Results of calls are the test's, and calls fail as it says, by the replay library that is loaded first; calls of the loader never fail.
+#[test]
+fn replays_have_the_results_and_failures_of_the_test() {
+    let place = Place::new();
+    fs::write(place.path("calls.c"), CALLS).expect("there is room");
+    for flags in [&["-O2"][..], &["-O1", "-no-pie", "-s"]] {
+        place.built_by_gcc("calls.c", &[flags, &["-D_GNU_SOURCE", "-o", "calls"]].concat());
+        let statuses = |words: &[&str]| -> Vec<String> { ends(&place.explored(words)).into_iter().map(|(what, _)| what).collect() };
+        assert_eq!(statuses(&["calls", "--sym-calls", "rand,time,clock_gettime"]), ["exit 0", "exit 5", "exit 6", "fault abort"]);
+        place.replayed();
+        assert_eq!(statuses(&["--fail-calls", "1", "calls", "x"]), ["exit 0", "exit 1", "exit 2", "exit 3", "exit 4"]);
+        place.replayed();
+    }
+}
+
 /// A library that defines a function of the C library's is what the program runs.
 #[test]
 fn functions_of_other_libraries_are_their_own() {
