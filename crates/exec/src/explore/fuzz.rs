@@ -39,17 +39,17 @@ pub trait Mutator {
 
 /// Tells of inputs that others find.
 pub trait Follow {
-    /// Those since it was asked last. It is told how often new code was found since.
+    /// Those since it was asked last. It is told what found new code since.
     fn found(&mut self, finds: Finds) -> Vec<Inputs>;
 }
 
-/// How often code was entered first.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+/// What entered code first.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Finds {
-    /// By paths and mutants.
+    /// How many paths and mutants.
     pub own: u64,
-    /// By what others found.
-    pub late: u64,
+    /// Which inputs that others found, counted from the first that they ever gave.
+    pub late: Vec<usize>,
 }
 
 /// How many mutants were run, how many of them did something new, and how many of these became seeds.
@@ -97,6 +97,8 @@ pub struct Fuzzer {
     corpus: Corpus,
     /// Since others were asked last.
     finds: Finds,
+    /// How many inputs that others found were run.
+    late: usize,
     /// Work that is left for what others find.
     for_late: u64,
     /// Work that is left for chosen seeds with more behind their ends.
@@ -303,7 +305,8 @@ impl Fuzzer {
             }
             let (blocks, cost) = (self.uncovered.clone(), self.work - before);
             if number.is_none() {
-                self.finds.late += u64::from(shown >= Shown::Path);
+                self.finds.late.extend((shown >= Shown::Path).then_some(self.late));
+                self.late += 1;
                 self.for_late = self.for_late.saturating_sub(cost);
             }
             self.corpus.note(Candidate { number, inputs, cost, blocks }, anyway);

@@ -1,9 +1,10 @@
 //! `--follow-seeds`: seeds that appear in the folders of `--seed` while the run goes on, as fuzzers beside it leave them.
 
 use std::cell::RefCell;
+use std::fs;
 use std::path::{Path, PathBuf};
 use std::rc::Rc;
-use std::time::{Duration, Instant};
+use std::time::{Duration, Instant, SystemTime};
 
 use rustc_hash::FxHashSet;
 use wryneck_exec::{Finds, Follow, Inputs};
@@ -37,8 +38,8 @@ pub struct Followed {
     folders: Vec<Folder>,
     slots: Vec<Slot>,
     next: Instant,
-    /// How many were taken up.
-    count: u64,
+    /// When each that was taken up was written.
+    written: Vec<SystemTime>,
     /// If the core is shared.
     gives_way: Option<GivesWay>,
     /// Has the notes about what appeared.
@@ -48,11 +49,12 @@ pub struct Followed {
 impl Followed {
     pub fn new(folders: Vec<Folder>, slots: Vec<Slot>, gives_way: bool) -> Followed {
         let gives_way = gives_way.then(GivesWay::new);
-        Followed { folders, slots, next: Instant::now() + EVERY, count: 0, gives_way, seeds: Seeds::default() }
+        Followed { folders, slots, next: Instant::now() + EVERY, written: Vec::new(), gives_way, seeds: Seeds::default() }
     }
 
     /// Reads the files that are new.
     fn read(&mut self) {
+        let mut waiting = self.seeds.seeds.len();
         for folder in &mut self.folders {
             let files = match corpus::files(&folder.path) {
                 Ok(files) => files,
@@ -61,68 +63,105 @@ impl Followed {
                     continue;
                 }
             };
-            for file in files {
-                if !folder.known.contains(&file) && !is_young(&file) {
-                    // Which input it fills was clear when the run began.
-                    if let Ok(Err(why)) = self.seeds.file(&file, folder.name.as_deref(), &self.slots) {
-                        self.seeds.note(format!("seeds that appeared were left out: {why}"), &file);
-                    }
-                    folder.known.insert(file);
+            for file in files.into_iter().filter(|file| !folder.known.contains(file)).collect::<Vec<_>>() {
+                let written = fs::metadata(&file).and_then(|there| there.modified()).unwrap_or(SystemTime::UNIX_EPOCH);
+                if age(written) < YOUNG {
+                    continue;
                 }
+                // Which input it fills was clear when the run began.
+                if let Ok(Err(why)) = self.seeds.file(&file, folder.name.as_deref(), &self.slots) {
+                    self.seeds.note(format!("seeds that appeared were left out: {why}"), &file);
+                }
+                self.written.resize(self.written.len() + self.seeds.seeds.len() - waiting, written);
+                waiting = self.seeds.seeds.len();
+                folder.known.insert(file);
             }
         }
     }
 
     /// What became of them, in words.
     pub fn notes(&self) -> Vec<String> {
-        let count = format!("{} seeds appeared while the run went on", self.count);
+        let count = format!("{} seeds appeared while the run went on", self.written.len());
         [count].into_iter().chain(self.seeds.noted()).collect()
     }
 }
 
-/// `--give-way`: sleeps, so that who finds more new code has more of a core that both share. The other is to run at a low priority.
+/// `--give-way`: sleeps, so that who finds more new code in the same time has more of a core that both share. The other is to run at a low priority.
 struct GivesWay {
-    /// Finds of late: those of each [`HALF`] count half of those after it.
-    own: f64,
-    late: f64,
-    halved: Instant,
+    own: Yield,
+    late: Yield,
+    counted: Instant,
     woke: Instant,
 }
 
-const HALF: Duration = Duration::from_secs(2);
+/// How often one of the two found new code lately, and the seconds of the core that this took, see [`HALF`].
+#[derive(Clone, Copy, Default)]
+struct Yield {
+    found: f64,
+    took: f64,
+}
+
+/// The time after which a find and what it took count half. What another finds counts from when it was written: it may be run much later, when nobody finds
+/// such code any more.
+const HALF: Duration = Duration::from_secs(4);
+/// Finds that both are taken to have had, and the seconds that these took: nobody knows yet which is better.
+const AT_FIRST: Yield = Yield { found: 1.0, took: 1.0 };
+/// The part of the core that the other has while this one is awake.
+const BESIDE: f64 = 0.1;
 /// The least part of the core, and what is slept at once at least and at most.
 const LEAST: f64 = 0.1;
 const NAP: (Duration, Duration) = (Duration::from_millis(20), Duration::from_secs(1));
 
+impl Yield {
+    /// Some time later.
+    fn count(&mut self, passed: f64, found: f64, took: f64) {
+        (self.found, self.took) = (self.found * passed + found, self.took * passed + took);
+    }
+
+    /// Finds a second.
+    fn rate(self) -> f64 {
+        (self.found + AT_FIRST.found) / (self.took + AT_FIRST.took)
+    }
+}
+
 impl GivesWay {
     fn new() -> GivesWay {
-        GivesWay { own: 0.0, late: 0.0, halved: Instant::now(), woke: Instant::now() }
+        GivesWay { own: Yield::default(), late: Yield::default(), counted: Instant::now(), woke: Instant::now() }
     }
 
-    /// The part of the core that is its own.
+    /// The part of the core that is its own: most of it, or little, where one finds a few times as much as the other.
     fn share(&self) -> f64 {
-        ((self.own + 1.0) / (self.own + self.late + 2.0)).max(LEAST)
+        let [own, late] = [self.own, self.late].map(|all| all.rate().powi(2));
+        (own / (own + late)).max(LEAST)
     }
 
-    /// There were these finds since it was asked last.
-    fn sleep(&mut self, finds: Finds) {
-        self.own += finds.own as f64;
-        self.late += finds.late as f64;
-        if self.halved.elapsed() >= HALF {
-            (self.own, self.late, self.halved) = (self.own / 2.0, self.late / 2.0, Instant::now());
-        }
+    /// There were so many finds in the time that it was awake since this was asked last, and finds of another that are this old.
+    fn count(&mut self, awake: Duration, own: u64, late: impl IntoIterator<Item = Duration>) {
+        let (passed, took) = (counts(awake), awake.as_secs_f64());
+        self.own.count(passed, own as f64, took * (1.0 - BESIDE));
+        self.late.count(passed, late.into_iter().map(counts).sum(), took * BESIDE);
+    }
+
+    /// Sleeps if it has had more than its part.
+    fn sleep(&mut self) {
         let nap = self.woke.elapsed().mul_f64(1.0 / self.share() - 1.0).min(NAP.1);
         if nap >= NAP.0 {
             std::thread::sleep(nap);
-            self.woke = Instant::now();
+            self.own.count(counts(nap), 0.0, 0.0);
+            self.late.count(counts(nap), 0.0, nap.as_secs_f64());
+            (self.woke, self.counted) = (Instant::now(), Instant::now());
         }
     }
 }
 
-/// Whether a file was changed so lately that who writes it may not be done. It is read at a later look.
-fn is_young(file: &Path) -> bool {
-    let changed = std::fs::metadata(file).and_then(|there| there.modified());
-    changed.is_ok_and(|at| at.elapsed().is_ok_and(|age| age < YOUNG))
+/// What a find of this age counts.
+fn counts(age: Duration) -> f64 {
+    (-age.div_duration_f64(HALF)).exp2()
+}
+
+/// Since a file was written. Who writes a young one may not be done: it is read at a later look.
+fn age(written: SystemTime) -> Duration {
+    written.elapsed().unwrap_or_default()
 }
 
 /// For the exploration, while others read the notes.
@@ -131,8 +170,11 @@ pub struct Shared(pub Rc<RefCell<Followed>>);
 impl Follow for Shared {
     fn found(&mut self, finds: Finds) -> Vec<Inputs> {
         let mut followed = self.0.borrow_mut();
-        if let Some(gives_way) = &mut followed.gives_way {
-            gives_way.sleep(finds);
+        let Followed { gives_way, written, .. } = &mut *followed;
+        if let Some(gives_way) = gives_way {
+            let awake = std::mem::replace(&mut gives_way.counted, Instant::now()).elapsed();
+            gives_way.count(awake, finds.own, finds.late.iter().map(|number| written.get(*number).copied().map_or(Duration::MAX, age)));
+            gives_way.sleep();
         }
         let begin = Instant::now();
         if begin < followed.next {
@@ -140,9 +182,7 @@ impl Follow for Shared {
         }
         followed.read();
         followed.next = Instant::now() + EVERY.max(begin.elapsed() * TIMES);
-        let found: Vec<Inputs> = followed.seeds.seeds.drain(..).map(|seed| seed.inputs).collect();
-        followed.count += found.len() as u64;
-        found
+        followed.seeds.seeds.drain(..).map(|seed| seed.inputs).collect()
     }
 }
 
@@ -153,13 +193,14 @@ mod tests {
     #[test]
     fn who_finds_more_has_more_of_the_core() {
         let mut gives_way = GivesWay::new();
-        let mut share = |own, late| {
-            gives_way.sleep(Finds { own, late });
+        let mut share = |seconds, own, late: &[u32]| {
+            gives_way.count(Duration::from_secs(seconds), own, late.iter().map(|halves| HALF * *halves));
             (gives_way.share() * 100.0).round() as u32
         };
-        assert_eq!(share(0, 0), 50, "nobody has found anything");
-        assert_eq!(share(0, 2), 25);
-        assert_eq!(share(6, 0), 70);
-        assert_eq!(share(0, 100), 10, "the least");
+        assert_eq!(share(0, 0, &[]), 50, "nobody has found anything");
+        assert_eq!(share(0, 0, &[0]), 20, "twice as much in the same time");
+        assert_eq!(share(0, 1, &[]), 50);
+        assert_eq!(share(0, 0, &[1, 1]), 31, "older finds count less");
+        assert_eq!(share(10, 0, &[]), 10, "the least, after much time without a find");
     }
 }
