@@ -370,6 +370,10 @@ WRAP(void *, NO_MEMORY, realloc, 1, (void *old, size_t size), old, size)
 WRAP(void *, NO_MEMORY, aligned_alloc, POWER_OF_TWO(align), (size_t align, size_t size), align, size)
 WRAP(void *, NO_MEMORY, memalign, POWER_OF_TWO(align), (size_t align, size_t size), align, size)
 WRAP(int, ENOMEM, posix_memalign, POWER_OF_TWO(align) && !(align % 8), (void **to, size_t align, size_t size), to, align, size)
+#ifdef PRELOADED
+WRAP(void *, NO_MEMORY, pvalloc, 1, (size_t size), size)
+WRAP(void *, NO_MEMORY, valloc, 1, (size_t size), size)
+#endif
 #endif
 
 /* Calls whose results are the test's (--sym-calls): built with -DSYM_CALLS, and -DSYM_CALLS_NAME for those that write what they say. The

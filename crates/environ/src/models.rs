@@ -244,6 +244,7 @@ models! {
     "pthread_spin_unlock" (Ptr) Bitcode exclusion::spin_unlock;
     "pthread_timedjoin_np" (Size Ptr Ptr) Bitcode life::timedjoin;
     "pthread_tryjoin_np" (Size Ptr) Bitcode life::tryjoin;
+    "pvalloc" (Size) Always alloc::pvalloc;
     "reach_error" () Undefined verifier::error;
     "realloc" (Ptr Size) Always alloc::realloc;
     "reallocarray" (Ptr Size Size) Always alloc::reallocarray;
@@ -262,6 +263,7 @@ models! {
     "thrd_detach" (Size) Bitcode life::detach;
     "tss_get" (Int) Bitcode life::key_value;
     "tss_set" (Int Ptr) Bitcode life::set_key_value;
+    "valloc" (Size) Always alloc::valloc;
     "wryneck_assume" (Int) Undefined verifier::assume;
     "wryneck_choose_range" (Size Size Ptr) Undefined wryneck::choose_range;
     "wryneck_concretise" (Size) Undefined wryneck::concretise;

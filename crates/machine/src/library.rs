@@ -27,8 +27,10 @@ pub const LIBRARY_START: &str = "__libc_start_main";
 
 /// Functions that take and give back memory, of which a program has all from the library or none: models of a part of them would be
 /// given memory that they know nothing of.
-const ALLOCATOR: [&str; 9] =
-    ["aligned_alloc", "calloc", "free", "malloc", "malloc_usable_size", "memalign", "posix_memalign", "realloc", "reallocarray"];
+const ALLOCATOR: [&str; 11] = [
+    "aligned_alloc", "calloc", "free", "malloc", "malloc_usable_size", "memalign", "posix_memalign", "pvalloc", "realloc", "reallocarray",
+    "valloc",
+];
 
 /// Files of C libraries that define one of these, but for those of its name.
 const ALLOCATOR_FILES: [&str; 3] = ["lite_malloc.c", "malloc.c", "replaced.c"];

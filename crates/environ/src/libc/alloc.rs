@@ -13,6 +13,8 @@ use crate::failing;
 use crate::sig::Args;
 use crate::start;
 
+const PAGE: u64 = 4096;
+
 /// Kinds of heap object: who may free it.
 pub const MALLOC: u32 = 0;
 /// What the program was given: arguments, environment.
@@ -142,6 +144,16 @@ pub fn aligned_alloc(linux: &Linux, args: &Args<'_>, cx: &mut Cx<'_>) -> Result<
     } else {
         Ok(Reply::Value(Value::Bits(0)))
     }
+}
+
+/// A block that begins at a page.
+pub fn valloc(linux: &Linux, args: &Args<'_>, cx: &mut Cx<'_>) -> Result<Reply, Stop> {
+    give(linux, cx, |cx| args.number(cx, 0).map(Some), PAGE, false, MALLOC)
+}
+
+/// A block of whole pages.
+pub fn pvalloc(linux: &Linux, args: &Args<'_>, cx: &mut Cx<'_>) -> Result<Reply, Stop> {
+    give(linux, cx, |cx| Ok(args.number(cx, 0)?.checked_next_multiple_of(PAGE)), PAGE, false, MALLOC)
 }
 
 pub fn posix_memalign(linux: &Linux, args: &Args<'_>, cx: &mut Cx<'_>) -> Result<Reply, Stop> {

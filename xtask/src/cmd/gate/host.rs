@@ -22,8 +22,16 @@ pub struct Args {
     every: usize,
 }
 
-/// Programs with their words.
+/// Programs with their words; some with calls that fail, or whose results are input, which the replay library does natively.
 const PROGRAMS: &[&str] = &[
+    "--fail-calls 1 /bin/cat --sym-stdin 1",
+    "--fail-calls 1 /bin/mkdir -p a/b",
+    "--fail-calls 1 /bin/sed -n p --sym-stdin 1",
+    "--fail-calls 1 /usr/bin/mawk 1 --sym-stdin 1",
+    "--fail-calls 1 /usr/bin/sort --sym-stdin 1",
+    "--fail-calls 2 /usr/bin/tee made --sym-stdin 1",
+    "--sym-calls clock_gettime /bin/date -u +%H",
+    "--sym-calls getrandom /usr/bin/shuf -e a b c",
     "/bin/cat --sym-stdin 3",
     "/bin/dash -c --sym-arg 2",
     "/bin/echo --sym-arg 3",

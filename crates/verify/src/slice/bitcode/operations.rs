@@ -9,7 +9,8 @@ use crate::slice::live::Placed;
 use crate::slice::walk::{Former, Frame, Walk};
 
 /// Functions that give the program memory of its own.
-const ALLOCATES: [&str; 8] = ["aligned_alloc", "calloc", "malloc", "memalign", "posix_memalign", "realloc", "reallocarray", "valloc"];
+const ALLOCATES: [&str; 9] =
+    ["aligned_alloc", "calloc", "malloc", "memalign", "posix_memalign", "pvalloc", "realloc", "reallocarray", "valloc"];
 
 impl Over<'_> {
     pub(super) fn came(&mut self, address: u64) {
