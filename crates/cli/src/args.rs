@@ -159,7 +159,7 @@ pub static OPTIONS: &[Opt<RunArgs>] = &[
         set: |a, _| { a.plan.follow = true; Ok(()) } },
     Opt { name: "--frames", value: "", help: "machine code: bounds of frames in optimised code, too, by unwinding tables; slower",
         set: |a, _| { a.plan.frames = true; Ok(()) } },
-    Opt { name: "--give-way", value: "", help: "with `--follow-seeds`: sleep while what appears enters more new code than the run does: for a fuzzer on the same core, at a low priority",
+    Opt { name: "--give-way", value: "", help: "with `--follow-seeds`: sleep while another finds more new code in the same time than the run does: for a fuzzer on the same core, at a low priority",
         set: |a, _| { a.plan.give_way = true; Ok(()) } },
     Opt { name: "--html", value: "FILE", help: "write one HTML page at the end that needs no other file (also `wryneck report RUN`)",
         set: |a, v| a.formats.add("html", v) },

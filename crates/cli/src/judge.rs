@@ -129,6 +129,8 @@ impl Expected {
     }
 }
 
+/// Kinds of faults that the heap guard may see.
+pub const IN_HEAP: &[&str] = &["double-free", "invalid-free", "out-of-bounds-read", "out-of-bounds-write", "use-after-free"];
 /// Kinds of which some faults are seen only by the undefined-behaviour sanitizer.
 const UNDEFINED: &[&str] = &["lossy-conversion", "shift-too-far", "signed-overflow", "trap", "unsigned-overflow"];
 
@@ -211,7 +213,8 @@ pub fn sanitized(expected: &Expected, said: &str, threads: bool) -> Option<Verdi
     if said.contains("LeakSanitizer has encountered a fatal error") {
         return Some(Verdict::Cannot("the leak checker may not watch processes here".into()));
     }
-    const REPORTS: [&str; 4] = ["ERROR: AddressSanitizer", "WARNING: MemorySanitizer", "WARNING: ThreadSanitizer", "runtime error:"];
+    const REPORTS: [&str; 5] =
+        ["ERROR: AddressSanitizer", "ERROR: heap guard", "WARNING: MemorySanitizer", "WARNING: ThreadSanitizer", "runtime error:"];
     let report = said.lines().find(|l| REPORTS.iter().any(|r| l.contains(r)));
     let leaked = |amount: &str| said.lines().any(|l| l.contains(amount));
     let (same, report) = match expected {

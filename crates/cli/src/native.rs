@@ -23,6 +23,8 @@ use crate::{gcov, preload, scheduled, source, stubs};
 pub const MUSL_LIB: &str = "/usr/lib/x86_64-linux-musl";
 /// Where the replay library finds its test.
 pub const TEST_VARIABLE: &str = "WRYNECK_TEST";
+/// Why an executable has no run under a sanitizer.
+pub const UNWATCHED: &str = "machine code cannot be watched by sanitizers";
 /// Functions whose calls the replay library may make fail.
 const ALLOCATORS: [&str; 6] = ["malloc", "calloc", "realloc", "aligned_alloc", "memalign", "posix_memalign"];
 /// What runs the threads of a program, in the folder `runtime`.
@@ -61,6 +63,7 @@ pub struct Native {
     /// Whether an executable was linked with the replay library.
     linked: OnceLock<bool>,
     preloaded: OnceLock<Built>,
+    heap_guard: OnceLock<Built>,
 }
 
 /// What watches a native run.
@@ -120,6 +123,7 @@ impl Native {
             scheduled: OnceLock::new(),
             linked: OnceLock::new(),
             preloaded: OnceLock::new(),
+            heap_guard: OnceLock::new(),
         }
     }
 
@@ -132,7 +136,7 @@ impl Native {
     pub fn under(&self, sanitizer: Sanitizer) -> &Built {
         self.sanitized[sanitizer as usize].get_or_init(|| {
             let built = match &self.bitcode {
-                None => Err(anyhow!("machine code cannot be watched by sanitizers")),
+                None => Err(anyhow!(UNWATCHED)),
                 // Source that needs musl's headers is watched as the bitcode that was explored.
                 Some(bitcode) if self.is_c() && stubs::defined(bitcode, &self.sym_calls).is_ok_and(|own| own.is_empty()) => {
                     self.build_sanitized(sanitizer).or_else(|why| self.build_sanitized_bitcode(bitcode, sanitizer).map_err(|_| why))
@@ -157,8 +161,13 @@ impl Native {
     /// What is to be loaded before the libraries of an executable. `None`: its tests need nothing, or it is none.
     pub fn preloaded(&self) -> Option<&Built> {
         let is_needed = self.fail_calls || self.sym_sockets || stubs::are_any(&self.sym_calls);
-        let build = || preload::build(self).map_err(|e| format!("{e:#}"));
+        let build = || preload::replay_library(self).map_err(|e| format!("{e:#}"));
         (self.is_executable() && is_needed).then(|| self.preloaded.get_or_init(build))
+    }
+
+    /// What is to be loaded before the libraries of an executable for heap faults to show.
+    pub fn heap_guard(&self) -> &Built {
+        self.heap_guard.get_or_init(|| preload::heap_guard(self).map_err(|e| format!("{e:#}")))
     }
 
     /// Whether the target was C source.
@@ -307,7 +316,7 @@ impl Native {
 }
 
 /// A file of the runtime as an object, compiled by these flags.
-fn runtime_object(file: &str, flags: &[&str]) -> Result<PathBuf> {
+pub fn runtime_object(file: &str, flags: &[&str]) -> Result<PathBuf> {
     let runtime = source::runtime()?.canonicalize()?;
     let library = runtime.join(file);
     let mut clang = Command::new(CLANG);

@@ -27,7 +27,7 @@ use crate::early::{Early, Place};
 use crate::explored::Explored;
 use crate::gcov;
 use crate::judge::{self, Expected, OWN_ORDER, SLICED, Verdict, Watched};
-use crate::native::{Sanitizer, TEST_VARIABLE};
+use crate::native::{Sanitizer, TEST_VARIABLE, UNWATCHED};
 use crate::preload;
 use crate::problem::problem;
 use crate::scheduled::Order;
@@ -291,7 +291,7 @@ impl Replay {
                 Watched::Silent => "the thread sanitizer saw no race in the order of the path".into(),
             }));
         }
-        let ran = self.execute(plain, test, &number.to_string(), false)?;
+        let ran = self.execute(plain, test, &number.to_string(), Looks::Nowhere)?;
         if let Some(limit) = ran.ended.limit {
             return Ok(Verdict::Cannot(format!("natively {limit}")));
         }
@@ -314,11 +314,19 @@ impl Replay {
         if !test.concrete.fails.is_empty() {
             return Ok(Err(Watched::No("under which no calls are made to fail".into())));
         }
-        let program = match self.place.native.under(sanitizer) {
+        let native = &self.place.native;
+        if native.is_executable() && judge::IN_HEAP.contains(&kind) {
+            return Ok(match self.guarded(expected, test, number)? {
+                Ok(()) => Ok(Verdict::Same),
+                Err(why) => Err(Watched::No(why)),
+            });
+        }
+        let program = match native.under(sanitizer) {
             Ok(program) => program,
             Err(why) => return Ok(Err(Watched::No(why.clone()))),
         };
-        let ran = self.execute(program, test, &format!("{number}s"), kind == judge::MEMORY_LEAK)?;
+        let looks = if kind == judge::MEMORY_LEAK { Looks::ForLeaks } else { Looks::Nowhere };
+        let ran = self.execute(program, test, &format!("{number}s"), looks)?;
         if let Some(limit) = ran.ended.limit {
             return Ok(Err(Watched::No(format!("under which {limit}"))));
         }
@@ -326,8 +334,28 @@ impl Replay {
             .ok_or_else(|| Watched::silent(kind, self.place.native.is_c())))
     }
 
-    /// Runs a program on a test in the new folder `name`, looking for leaks if asked to.
-    fn execute(&self, program: &Path, Test { bytes, concrete, stop, ran }: &Test, name: &str, leaks: bool) -> Result<Ran> {
+    /// Whether the heap guard sees the fault of an executable, or why not. Once with blocks that end exactly where they should; code for aligned blocks may
+    /// fault there, so a second time with blocks that are aligned as the C library aligns them.
+    fn guarded(&self, expected: &Expected, test: &Test, number: usize) -> Result<std::result::Result<(), String>> {
+        let native = &self.place.native;
+        let (program, looks) = match (native.plain(), native.heap_guard()) {
+            (Ok(program), Ok(_)) => (program, [false, true].map(|aligned| Looks::InHeap { aligned })),
+            (Err(why), _) | (_, Err(why)) => return Ok(Err(format!("{UNWATCHED}, and {why}"))),
+        };
+        let mut saw = "nothing".to_owned();
+        for how in looks {
+            let ran = self.execute(program, test, &format!("{number}g"), how)?;
+            match judge::sanitized(expected, &ran.sanitizers, false) {
+                Some(Verdict::Same) => return Ok(Ok(())),
+                Some(Verdict::Different(other) | Verdict::Cannot(other)) => saw = format!("`{other}`"),
+                None => {}
+            }
+        }
+        Ok(Err(format!("{UNWATCHED}, and the heap guard saw {saw}")))
+    }
+
+    /// Runs a program on a test in the new folder `name`.
+    fn execute(&self, program: &Path, Test { bytes, concrete, stop, ran }: &Test, name: &str, looks: Looks) -> Result<Ran> {
         let dir = self.place.dir.join(name);
         let work = dir.join("work");
         fs::create_dir_all(&work)?;
@@ -378,17 +406,25 @@ impl Replay {
             ("WRYNECK_REPORT", told.join(REPORT).into_os_string()),
             ("WRYNECK_ORDER", told.join(ORDER).into_os_string()),
             ("LSAN_OPTIONS", "use_stacks=0:use_registers=0".into()),
-            ("ASAN_OPTIONS", format!("{log}:detect_leaks={}:detect_stack_use_after_return=1:symbolize=0", u8::from(leaks)).into()),
+            (
+                "ASAN_OPTIONS",
+                format!("{log}:detect_leaks={}:detect_stack_use_after_return=1:symbolize=0", u8::from(looks == Looks::ForLeaks)).into(),
+            ),
             ("MSAN_OPTIONS", log.clone().into()),
             ("TSAN_OPTIONS", format!("{log}:{RACES_ONLY}").into()),
             ("UBSAN_OPTIONS", log.into()),
         ];
         let native = &self.place.native;
         let preloaded = native.preloaded().and_then(|built| built.as_ref().ok());
+        let guard = if let Looks::InHeap { .. } = looks { native.heap_guard().as_ref().ok() } else { None };
+        let libraries: Vec<&PathBuf> = guard.into_iter().chain(preloaded).collect();
+        let heap = guard.map(|_| (preload::HEAP, told.join(SANITIZERS).into_os_string()));
+        let align = (looks == Looks::InHeap { aligned: true }).then(|| (preload::ALIGN.0, preload::ALIGN.1.into()));
+        let listed: Vec<&OsStr> = libraries.iter().map(|library| library.as_os_str()).collect();
+        let load = (!listed.is_empty()).then(|| (preload::VARIABLE, listed.join(OsStr::new(":"))));
         // A program without the replay library would see them.
         let is_asked = native.asks_for_test() || preloaded.is_some();
-        let told_env =
-            told_env.into_iter().filter(|_| is_asked).chain(preloaded.map(|library| (preload::VARIABLE, library.clone().into_os_string())));
+        let told_env = told_env.into_iter().filter(|_| is_asked).chain(heap).chain(align).chain(load);
         let line = |name: &[u8], value: &[u8]| [name, b"=", value].concat();
         let counts = self.place.native.gcov.as_deref();
         let job = Job {
@@ -403,9 +439,9 @@ impl Replay {
             work: work.clone(),
             stdin,
             files: elsewhere,
-            readable: [&dir].into_iter().chain(preloaded).cloned().collect(),
+            readable: [&dir].into_iter().chain(libraries).cloned().collect(),
             collect: [told.as_path()].into_iter().chain(counts).map(Path::to_owned).collect(),
-            traces: leaks,
+            traces: looks == Looks::ForLeaks,
             ..Job::default()
         };
         let turn = counts.map(|_| self.counting.lock().unwrap_or_else(PoisonError::into_inner));
@@ -472,6 +508,17 @@ fn set_metadata(file: &File, [permissions, accessed, modified]: [u32; 3]) -> Res
 
 /// Failing calls that cannot be found natively by counting.
 const UNCOUNTED: [&str; 2] = ["fail_mmap", "fail_mremap"];
+
+/// What a native run is to show beside its end.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Looks {
+    Nowhere,
+    ForLeaks,
+    /// Heap faults of an executable; `aligned`: blocks begin where the C library's may.
+    InHeap {
+        aligned: bool,
+    },
+}
 
 /// What running a program on a test showed.
 struct Ran {

@@ -119,6 +119,7 @@ fn replays_add_no_variables() {
 const CALLS: &str = r#"
 #include <errno.h>
 #include <fcntl.h>
+#include <malloc.h>
 #include <stdlib.h>
 #include <time.h>
 #include <unistd.h>
@@ -126,7 +127,13 @@ int main(int argc, char **argv) {
   struct timespec now;
   if (argc > 1) {
     char *block = malloc(8);
+    char *pages = valloc(8), *whole = pvalloc(8);
     if (!block) return 1;
+    if (!pages || !whole) return 7;
+    if (((long)pages | (long)whole) & 4095) abort();
+    whole[4095] = 0;
+    free(pages);
+    free(whole);
     int fd = open("made", O_CREAT | O_WRONLY, 0600);
     if (fd < 0) return errno == EMFILE ? 2 : 9;
     if (write(fd, argv[0], 1) != 1) return errno == ENOSPC ? 3 : 4;
@@ -149,7 +156,45 @@ fn replays_have_the_results_and_failures_of_the_test() {
         let statuses = |words: &[&str]| -> Vec<String> { ends(&place.explored(words)).into_iter().map(|(what, _)| what).collect() };
         assert_eq!(statuses(&["calls", "--sym-calls", "rand,time,clock_gettime"]), ["exit 0", "exit 5", "exit 6", "fault abort"]);
         place.replayed();
-        assert_eq!(statuses(&["--fail-calls", "1", "calls", "x"]), ["exit 0", "exit 1", "exit 2", "exit 3", "exit 4"]);
+        assert_eq!(statuses(&["--fail-calls", "1", "calls", "x"]), ["exit 0", "exit 1", "exit 2", "exit 3", "exit 4", "exit 7"]);
+        place.replayed();
+    }
+}
+
+const HEAP: &str = r#"
+#include <stdlib.h>
+#include <string.h>
+int main(int argc, char **argv) {
+  char *block = malloc(8), *other = malloc(24), *volatile p = block;
+  memset(other, 0, 24);
+  switch (argv[1][0]) {
+    case 'a': p[8] = 1; break;
+    case 'b': return p[9];
+    case 'c': free(block); p[3] = 1; break;
+    case 'd': free(block); free(p); break;
+    case 'e': p++; free(p); break;
+    case 'f': p[-1] = 1; break;
+    case 'g': p = realloc(block, 100); p[100] = 1; break;
+    case 'h': p = strdup("abc"); return (int)strlen(p + 4);
+    case 'i': free(block); p = malloc(8); p[0] = 1; break;
+  }
+  return other[23];
+}
+"#;
+
+/// No sanitizer watches executables. Blocks that end at a page that nobody may touch show most heap faults.
+#[test]
+fn heap_faults_show_natively() {
+    let place = Place::new();
+    fs::write(place.path("heap.c"), HEAP).expect("there is room");
+    for flags in [&["-O1"][..], &["-O2", "-s", "-no-pie"]] {
+        place.built_by_gcc("heap.c", &[flags, &["-fno-builtin", "-o", "heap"]].concat());
+        let run = place.explored(&["heap", "--sym-arg", "1"]);
+        let faults =
+            [("double-free", 1), ("invalid-free", 1), ("out-of-bounds-read", 2), ("out-of-bounds-write", 3), ("use-after-free", 1)];
+        let expected: Vec<(String, u64)> = faults.iter().map(|(kind, count)| (format!("fault {kind}"), *count)).collect();
+        let found: Vec<(String, u64)> = ends(&run).into_iter().filter(|(what, _)| what.starts_with("fault ")).collect();
+        assert_eq!(found, expected, "{flags:?}: {run}");
         place.replayed();
     }
 }
