@@ -333,6 +333,8 @@ __attribute__((constructor(102))) static void fail_calls(void)
 	if (any) filter();
 }
 
+#define POWER_OF_TWO(n) ((n) && !((n) & ((n) - 1)))
+
 /* Calls of NAME come to `WRAPPED(NAME)`, and `REAL(NAME)` is the allocator's own. */
 #ifdef PRELOADED
 #define WRAPPED(name) name
@@ -341,7 +343,7 @@ void *__libc_memalign(size_t align, size_t size);
 void *__libc_aligned_alloc(size_t align, size_t size) { return __libc_memalign(align, size); }
 int __libc_posix_memalign(void **to, size_t align, size_t size)
 {
-	if (!align || align & (align - 1) || align % sizeof *to) return EINVAL;
+	if (!POWER_OF_TWO(align) || align % sizeof *to) return EINVAL;
 	void *block = __libc_memalign(align, size);
 	return block ? *to = block, 0 : ENOMEM;
 }
@@ -361,7 +363,6 @@ int __libc_posix_memalign(void **to, size_t align, size_t size)
 		within--; \
 		return result; \
 	}
-#define POWER_OF_TWO(n) ((n) && !((n) & ((n) - 1)))
 #define NO_MEMORY (errno = ENOMEM, (void *)0)
 
 WRAP(void *, NO_MEMORY, malloc, 1, (size_t size), size)

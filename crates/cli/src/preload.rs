@@ -7,14 +7,15 @@ use std::path::PathBuf;
 use std::process::Command;
 
 use anyhow::{Result, bail};
-use wryneck_machine::Elf;
+use object::Endianness;
+use object::elf::PT_INTERP;
+use object::read::elf::{ElfFile64, ProgramHeader};
 
 use crate::compile::CLANG;
+use crate::machine::{GLIBC, is_loader};
 use crate::native::{Native, runtime_object, tool};
 use crate::stubs;
 
-/// The beginning of the name of glibc's loader.
-const LOADER: &[u8] = b"ld-linux-x86-64";
 /// The variable that names libraries to map first.
 pub const VARIABLE: &str = "LD_PRELOAD";
 
@@ -44,13 +45,18 @@ pub fn heap_guard(native: &Native) -> Result<PathBuf> {
 
 /// Whether the program has the C library that these libraries are made for, and a loader.
 fn has_glibc(native: &Native) -> Result<()> {
-    let loader = Elf::parse(&fs::read(&native.program)?)?.interpreter;
-    let is_glibc = |path: &[u8]| path.rsplit(|b| *b == b'/').next().is_some_and(|name| name.starts_with(LOADER));
-    match loader {
-        Some(path) if is_glibc(&path) => Ok(()),
-        Some(path) => bail!("there is no replay library for programs that `{}` loads", String::from_utf8_lossy(&path)),
+    match loader(&fs::read(&native.program)?) {
+        Some(path) if is_loader(path, GLIBC) => Ok(()),
+        Some(path) => bail!("there is no replay library for programs that `{}` loads", String::from_utf8_lossy(path)),
         None => bail!("a static executable takes no replay library"),
     }
+}
+
+/// The path of the program that an ELF executable of 64 bits asks to be loaded by (`PT_INTERP`).
+pub fn loader(content: &[u8]) -> Option<&[u8]> {
+    let file = ElfFile64::<Endianness>::parse(content).ok()?;
+    let header = file.elf_program_headers().iter().find(|header| header.p_type(file.endian()) == PT_INTERP)?;
+    header.data(file.endian(), content).unwrap_or_default().split(|b| *b == 0).next()
 }
 
 /// Links a library in the scratch folder.

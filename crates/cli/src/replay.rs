@@ -345,6 +345,9 @@ impl Replay {
         let mut saw = "nothing".to_owned();
         for how in looks {
             let ran = self.execute(program, test, &format!("{number}g"), how)?;
+            if let Some(limit) = ran.ended.limit {
+                saw = format!("nothing: {limit}");
+            }
             match judge::sanitized(expected, &ran.sanitizers, false) {
                 Some(Verdict::Same) => return Ok(Ok(())),
                 Some(Verdict::Different(other) | Verdict::Cannot(other)) => saw = format!("`{other}`"),

@@ -126,8 +126,8 @@ pub struct Process {
     pub stack_pointer: usize,
     /// Its functions of threads are musl's: our models stand in for them.
     pub threads: bool,
-    /// Another program loads it.
-    pub is_loaded: bool,
+    /// No call fails until [`wryneck_ir::LOADED`] is called.
+    pub is_loaded_first: bool,
     /// The address after the room for its stack.
     pub stack_end: u64,
     /// Rows of the auxiliary vector that say where the program is.

@@ -103,7 +103,7 @@ pub fn world(input: &ProgramInput, captured: &Captured) -> World {
         clients: Rc::default(),
         datagrams: Rc::default(),
         epolls: Rc::default(),
-        may_fail: if input.process.as_ref().is_some_and(|process| process.is_loaded) { 0 } else { input.fail_calls },
+        may_fail: if input.process.as_ref().is_some_and(|process| process.is_loaded_first) { 0 } else { input.fail_calls },
         ticks: 0,
         random: 0,
         given: Rc::default(),

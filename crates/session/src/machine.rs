@@ -98,8 +98,10 @@ pub fn load(plan: &Plan, content: &[u8], watched: &[String], input: &mut Program
             known.extend(SYNCHRONISE.map(|name| Known { asks: Some(TURN), ..Known::of_words(name, [], 0) }));
         }
     }
-    let is_loaded = loader.is_some();
-    if is_loaded && plan.fail_calls > 0 {
+    // A program that begins otherwise has its loader's calls fail, too.
+    let begins = |content: &[u8]| content.windows(LIBRARY_START.len()).any(|name| name == LIBRARY_START.as_bytes());
+    let is_loaded_first = plan.fail_calls > 0 && loader.is_some() && begins(content);
+    if is_loaded_first {
         known.push(Known { asks: Some(LOADED), ..Known::of_words(LIBRARY_START, [], 0) });
     }
     known.extend(objects::known_outside(&elf, library.as_ref(), plan.skip_undefined));
@@ -120,7 +122,7 @@ pub fn load(plan: &Plan, content: &[u8], watched: &[String], input: &mut Program
     let source = if plan.variables { source.with_variables() } else { source };
     let mut source = if plan.frames { source.with_frames() } else { source };
     // Libraries that the loader maps may be others in the next run.
-    let of_program = if is_loaded { program } else { 0..u64::MAX };
+    let of_program = if loader.is_some() { program } else { 0..u64::MAX };
     let alone = loader.filter(|range| source.stands_alone(range)).map(|range| kept::Part { range, content: parts.clone() });
     parts.push(cache::digest(&[content]));
     let all = (!are_objects).then_some(kept::Part { range: of_program, content: parts });
@@ -131,7 +133,7 @@ pub fn load(plan: &Plan, content: &[u8], watched: &[String], input: &mut Program
             registers: source.start_arguments(0)?,
             stack_pointer: source.stack_argument(),
             threads,
-            is_loaded,
+            is_loaded_first,
             stack_end: load::STACK + load::STACK_SIZE,
             auxiliary,
             variables,
@@ -254,14 +256,20 @@ fn shape_of(name: &str, library: Option<&Module>) -> Known {
     of_body.or_else(|| model().map(|s| of_model(&s))).unwrap_or_else(|| Known::of_words(name, [64; 6], 64))
 }
 
-/// Beginnings of the names of loaders that are known to run: musl's and glibc's.
-const LOADERS: [&[u8]; 2] = [b"ld-linux-x86-64", b"ld-musl"];
+/// Beginnings of the names of loaders that are known to run: glibc's and musl's.
+pub const GLIBC: &[u8] = b"ld-linux-x86-64";
+const MUSL: &[u8] = b"ld-musl";
+
+/// Whether a path is that of a loader whose name begins so.
+pub fn is_loader(path: &[u8], name: &[u8]) -> bool {
+    Path::new(OsStr::from_bytes(path)).file_name().is_some_and(|file| file.as_bytes().starts_with(name))
+}
 
 /// The bytes of the program that loads the target.
 fn interpreter(plan: &Plan, path: &[u8]) -> Result<Vec<u8>> {
+    let is_known = [GLIBC, MUSL].iter().any(|loader| is_loader(path, loader));
     let path = Path::new(OsStr::from_bytes(path));
-    let is_known = |name: &OsStr| LOADERS.iter().any(|loader| name.as_bytes().starts_with(loader));
-    if !path.file_name().is_some_and(is_known) {
+    if !is_known {
         return Err(problem(
             format!("`{}` is linked dynamically, for the loader `{}`", plan.target.display(), path.display()),
             "machine code is run if it is linked statically, or for glibc's or musl's loader; or build it with its bitcode: `wryneck build -- make`",

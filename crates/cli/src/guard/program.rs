@@ -17,6 +17,7 @@ use wryneck_guard::Store;
 use wryneck_guard::file::{Key, VERSION};
 
 use super::world::Assume;
+use crate::preload;
 use crate::problem::problem;
 use crate::{build, carried, data};
 
@@ -145,7 +146,7 @@ fn check(file: &Path, content: &[u8], front: FrontEnd) -> Result<()> {
     if !content.starts_with(b"\x7fELF") || object::File::parse(content).is_err() {
         return Err(problem(format!("`{shown}` is no ELF executable"), "guard runs compiled programs; name the interpreter of a script"));
     }
-    if interpreter(content) {
+    if preload::loader(content).is_some() {
         return Err(problem(
             format!("`{shown}` is linked dynamically: the libraries that it runs with are not what was verified"),
             "link it statically, such as by `wryneck cc`",
@@ -180,16 +181,6 @@ fn has_rights(file: &Path) -> bool {
             rustix::fs::getxattr(file, "security.capability", &mut value[..]),
             Err(rustix::io::Errno::NODATA | rustix::io::Errno::OPNOTSUPP)
         )
-}
-
-/// Whether an ELF file asks for a program that loads it (`PT_INTERP`).
-fn interpreter(content: &[u8]) -> bool {
-    const INTERP: u32 = 3;
-    let number = |at: usize, len: usize| {
-        content.get(at..at + len).map_or(0, |bytes| bytes.iter().rev().fold(0u64, |all, byte| all << 8 | u64::from(*byte)))
-    };
-    let (first, size, count) = (number(32, 8) as usize, number(54, 2) as usize, number(56, 2) as usize);
-    (0..count).any(|i| first.checked_add(i * size).is_some_and(|at| number(at, 4) == u64::from(INTERP)))
 }
 
 /// An error of the program's start, in words.

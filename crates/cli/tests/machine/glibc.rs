@@ -7,7 +7,14 @@ use std::os::unix::ffi::OsStrExt;
 use std::path::Path;
 use std::process::Command;
 
+use serde_json::Value;
+
 use super::{Place, ends, text};
+
+/// How paths end, without how many.
+fn statuses(run: &Value) -> Vec<String> {
+    ends(run).into_iter().map(|(what, _)| what).collect()
+}
 
 const WORDS: &str = r#"
 #include <stdio.h>
@@ -65,7 +72,7 @@ fn allocations_that_fail_set_errno() {
     fs::write(place.path("main.c"), text).expect("there is room");
     let explored = |place: &Place, shown: &str| {
         let run = place.explored(&["main", "--sym-arg", "1"]);
-        let statuses: Vec<String> = ends(&run).into_iter().map(|(what, _)| what).collect();
+        let statuses = statuses(&run);
         assert_eq!(statuses, ["exit 0", "exit 14"], "{shown} {run}");
     };
     for flags in [&["-O1"][..], &["-O1", "-static"], &["-O1", "-static-pie"]] {
@@ -79,7 +86,7 @@ fn allocations_that_fail_set_errno() {
 
 fn are_those_of_variables(place: &Place, shown: &str) {
     let run = place.explored(&["environment", "--sym-calls", "getenv:3"]);
-    let statuses: Vec<String> = ends(&run).into_iter().map(|(what, _)| what).collect();
+    let statuses = statuses(&run);
     assert_eq!(statuses, ["exit 1", "exit 2", "exit 3", "exit 5"], "{shown}: {run}");
     assert_eq!(run["every_path"], true, "{shown}: {run}");
     let replayed = place.wryneck(&["replay", "out"]);
@@ -96,7 +103,7 @@ fn dynamic_programs_of_glibc_end_as_natively() {
     for flags in [&["-O0", "-g"][..], &["-O2"], &["-O2", "-no-pie"], &["-O2", "-Wl,-z,now"]] {
         place.built_by_gcc("words.c", &[flags, &["-o", "words"]].concat());
         let run = place.explored(&["words", "--sym-arg", "3", "--sym-calls", "rand"]);
-        let statuses: Vec<String> = ends(&run).into_iter().map(|(what, _)| what).collect();
+        let statuses = statuses(&run);
         let expected = ["exit 0", "exit 1", "exit 2", "exit 3", "fault double-free", "fault out-of-bounds-read"];
         assert_eq!(statuses, expected, "{flags:?}: {run}");
         assert_eq!(run["every_path"], true, "{flags:?}: {run}");
@@ -112,7 +119,7 @@ fn replays_add_no_variables() {
     fs::write(place.path("main.c"), text).expect("there is room");
     place.built_by_gcc("main.c", &["-O1", "-o", "main"]);
     let run = place.explored(&["main", "--sym-stdin", "1"]);
-    assert_eq!(ends(&run).into_iter().map(|(what, _)| what).collect::<Vec<_>>(), ["exit 0", "exit 1", "fault abort"], "{run}");
+    assert_eq!(statuses(&run), ["exit 0", "exit 1", "fault abort"], "{run}");
     place.replayed();
 }
 
@@ -153,7 +160,7 @@ fn replays_have_the_results_and_failures_of_the_test() {
     fs::write(place.path("calls.c"), CALLS).expect("there is room");
     for flags in [&["-O2"][..], &["-O1", "-no-pie", "-s"]] {
         place.built_by_gcc("calls.c", &[flags, &["-D_GNU_SOURCE", "-o", "calls"]].concat());
-        let statuses = |words: &[&str]| -> Vec<String> { ends(&place.explored(words)).into_iter().map(|(what, _)| what).collect() };
+        let statuses = |words: &[&str]| statuses(&place.explored(words));
         assert_eq!(statuses(&["calls", "--sym-calls", "rand,time,clock_gettime"]), ["exit 0", "exit 5", "exit 6", "fault abort"]);
         place.replayed();
         assert_eq!(statuses(&["--fail-calls", "1", "calls", "x"]), ["exit 0", "exit 1", "exit 2", "exit 3", "exit 4", "exit 7"]);
@@ -221,7 +228,7 @@ fn functions_of_other_libraries_are_their_own() {
     }
     place.built_by_gcc("main.c", &["-O1", "-fno-builtin", "-o", "main", "-L.", "-Wl,--no-as-needed,-rpath,.", "-lmemory", "-llength"]);
     let run = place.explored(&["main", "--sym-arg", "1"]);
-    let statuses: Vec<String> = ends(&run).into_iter().map(|(what, _)| what).collect();
+    let statuses = statuses(&run);
     assert_eq!(statuses, ["exit 106", "exit 71"], "{run}");
     assert_eq!(run["every_path"], true, "{run}");
 }
@@ -242,7 +249,7 @@ fn vectors_that_a_library_reads_past_objects_are_no_fault() {
     for flags in [&["-O0"][..], &["-O2"], &["-O2", "-static"], &["-O0", "-static-pie"]] {
         place.built_by_gcc("main.c", &[flags, &["-o", "main"]].concat());
         let run = place.explored(&["main", "--sym-arg", "1"]);
-        let statuses: Vec<String> = ends(&run).into_iter().map(|(what, _)| what).collect();
+        let statuses = statuses(&run);
         assert_eq!(statuses, ["exit 124", "exit 125", "exit 126", "exit 127"], "{flags:?} {run}");
         assert_eq!((&run["every_path"], &run["findings"]), (&true.into(), &serde_json::json!([])), "{flags:?} {run}");
     }

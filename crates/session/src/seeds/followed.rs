@@ -54,7 +54,6 @@ impl Followed {
 
     /// Reads the files that are new.
     fn read(&mut self) {
-        let mut waiting = self.seeds.seeds.len();
         for folder in &mut self.folders {
             let files = match corpus::files(&folder.path) {
                 Ok(files) => files,
@@ -68,12 +67,12 @@ impl Followed {
                 if age(written) < YOUNG {
                     continue;
                 }
+                let waiting = self.seeds.seeds.len();
                 // Which input it fills was clear when the run began.
                 if let Ok(Err(why)) = self.seeds.file(&file, folder.name.as_deref(), &self.slots) {
                     self.seeds.note(format!("seeds that appeared were left out: {why}"), &file);
                 }
                 self.written.resize(self.written.len() + self.seeds.seeds.len() - waiting, written);
-                waiting = self.seeds.seeds.len();
                 folder.known.insert(file);
             }
         }
@@ -159,9 +158,9 @@ fn counts(age: Duration) -> f64 {
     (-age.div_duration_f64(HALF)).exp2()
 }
 
-/// Since a file was written. Who writes a young one may not be done: it is read at a later look.
+/// The time since a file was written; one of a later time than now counts as old. Who writes a young one may not be done: it is read at a later look.
 fn age(written: SystemTime) -> Duration {
-    written.elapsed().unwrap_or_default()
+    written.elapsed().unwrap_or(Duration::MAX)
 }
 
 /// For the exploration, while others read the notes.
@@ -202,5 +201,6 @@ mod tests {
         assert_eq!(share(0, 1, &[]), 50);
         assert_eq!(share(0, 0, &[1, 1]), 31, "older finds count less");
         assert_eq!(share(10, 0, &[]), 10, "the least, after much time without a find");
+        assert!(age(SystemTime::now() + HALF) > YOUNG && counts(Duration::MAX) == 0.0, "a file of a later time is read, and counts as old");
     }
 }
