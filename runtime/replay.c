@@ -391,6 +391,10 @@ uint64_t wryneck_sym_call(const char *name)
 }
 #endif
 
+#ifdef SYM_CALLS_arc4random_buf
+SHOWN void arc4random_buf(void *at, size_t size) { input(at, size, "arc4random_buf"); }
+#endif
+
 #ifdef SYM_CALLS_getrandom
 SHOWN ssize_t getrandom(void *at, size_t size, unsigned flags) { return input(at, size, "getrandom"), size; }
 #endif

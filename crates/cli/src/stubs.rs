@@ -14,7 +14,7 @@ use crate::native::tool;
 use crate::toolchain::{EXTRACT, NM};
 
 /// Functions that the replay library itself defines, because they write what they say.
-const WRITERS: [&str; 4] = ["clock_gettime", "getrandom", "gettimeofday", "time"];
+const WRITERS: [&str; 5] = ["arc4random_buf", "clock_gettime", "getrandom", "gettimeofday", "time"];
 /// What finds its value in the environment.
 const GETENV: &str = "getenv";
 

@@ -13,13 +13,14 @@ pub enum Ty {
     /// `size_t` and other 64-bit integers.
     Size,
     Int,
+    Double,
 }
 
 impl Ty {
     /// Width in bits.
     pub fn width(self) -> u32 {
         match self {
-            Ty::Ptr | Ty::Size => 64,
+            Ty::Ptr | Ty::Size | Ty::Double => 64,
             Ty::Int => 32,
         }
     }

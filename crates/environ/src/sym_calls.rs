@@ -11,9 +11,11 @@
 use wryneck_exec::{Call, Cx, PathEnd, Reply, Stop, Value, heap_calls, inputs, memory, places, pointer};
 use wryneck_expr::ExprId;
 use wryneck_ir::OWN_CALL;
+use wryneck_ir::arith::mask;
 
 use crate::Linux;
-use crate::sig::{Args, Ty};
+use crate::sig::Args;
+pub use crate::sig::Ty;
 use crate::start;
 use crate::state::World;
 
@@ -28,8 +30,12 @@ pub struct SymCall {
 /// What a known function gives.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Gives {
-    /// A result, and its smallest value.
-    AtLeast(u64),
+    /// A result between these, as a signed number.
+    Within(i64, i64),
+    /// A result below the first argument, or 0.
+    Below,
+    /// A floating-point number from 0 to below 1.
+    Fraction,
     /// The time, which it also writes where its argument says.
     Time,
     /// Seconds and such parts of a second, written where this argument says.
@@ -42,17 +48,31 @@ enum Gives {
     Variable,
 }
 
+/// The largest result of `rand` and its like.
+const RAND_MAX: i64 = 0x7fff_ffff;
+const NATURAL: Gives = Gives::Within(0, RAND_MAX);
+
 // Sorted. One more function: a row; if it writes anything, its definition in `runtime/replay.c`, too.
 static KNOWN: &[(&str, Gives, &[Ty], Ty)] = &[
-    ("clock", Gives::AtLeast(0), &[], Ty::Size),
+    ("arc4random", Gives::Within(-RAND_MAX - 1, RAND_MAX), &[], Ty::Int),
+    ("arc4random_buf", Gives::Bytes, &[Ty::Ptr, Ty::Size], Ty::Size),
+    ("arc4random_uniform", Gives::Below, &[Ty::Int], Ty::Int),
+    ("clock", Gives::Within(0, i64::MAX), &[], Ty::Size),
     ("clock_gettime", Gives::Clock { argument: 1, parts: 1_000_000_000 }, &[Ty::Int, Ty::Ptr], Ty::Int),
+    ("drand48", Gives::Fraction, &[], Ty::Double),
+    ("erand48", Gives::Fraction, &[Ty::Ptr], Ty::Double),
     ("getenv", Gives::Variable, &[Ty::Ptr], Ty::Ptr),
-    ("getpid", Gives::AtLeast(1), &[], Ty::Int),
+    ("getpid", Gives::Within(1, RAND_MAX), &[], Ty::Int),
+    ("getppid", NATURAL, &[], Ty::Int),
     ("getrandom", Gives::Bytes, &[Ty::Ptr, Ty::Size], Ty::Size),
     ("gettimeofday", Gives::Clock { argument: 0, parts: 1_000_000 }, &[Ty::Ptr], Ty::Int),
-    ("lrand48", Gives::AtLeast(0), &[], Ty::Size),
-    ("rand", Gives::AtLeast(0), &[], Ty::Int),
-    ("random", Gives::AtLeast(0), &[], Ty::Size),
+    ("jrand48", Gives::Within(-RAND_MAX - 1, RAND_MAX), &[Ty::Ptr], Ty::Size),
+    ("lrand48", NATURAL, &[], Ty::Size),
+    ("mrand48", Gives::Within(-RAND_MAX - 1, RAND_MAX), &[], Ty::Size),
+    ("nrand48", NATURAL, &[Ty::Ptr], Ty::Size),
+    ("rand", NATURAL, &[], Ty::Int),
+    ("rand_r", NATURAL, &[Ty::Ptr], Ty::Int),
+    ("random", NATURAL, &[], Ty::Size),
     ("time", Gives::Time, &[Ty::Ptr], Ty::Size),
 ];
 
@@ -65,9 +85,9 @@ pub fn is_known(name: &str) -> bool {
     row(name).is_some()
 }
 
-/// The widths in bits of the parameters and of the result of a known function.
-pub fn widths(name: &str) -> Option<(Vec<u32>, u32)> {
-    row(name).map(|(_, _, parameters, result)| (parameters.iter().map(|ty| ty.width()).collect(), result.width()))
+/// The types of the parameters and of the result of a known function.
+pub fn signature(name: &str) -> Option<(&'static [Ty], Ty)> {
+    row(name).map(|(_, _, parameters, result)| (*parameters, *result))
 }
 
 /// Answers [`OWN_CALL`].
@@ -120,9 +140,30 @@ pub(crate) fn call(linux: &Linux, of: &SymCall, call: &Call<'_>, cx: &mut Cx<'_>
     };
     let args = Args::of(call, sig)?;
     match *gives {
-        Gives::AtLeast(least) => {
+        Gives::Within(least, most) => {
             let value = result(&of.name, call, cx);
-            at_least(cx, value, least)?;
+            let width = cx.core.pool.width(value);
+            let [least, most] = [least, most].map(|bound| cx.core.pool.bits(width, bound as u64 & mask(width)));
+            let (above, below) = (cx.core.pool.sle(least, value), cx.core.pool.sle(value, most));
+            cx.assume(above)?;
+            cx.assume(below)?;
+            Ok(Reply::Value(Value::Sym(value)))
+        }
+        Gives::Below => {
+            let bound = args.expr(cx, 0);
+            let value = result(&of.name, call, cx);
+            let zero = cx.core.pool.zero(Ty::Int.width());
+            let (below, none) = (cx.core.pool.ult(value, bound), cx.core.pool.eq(value, zero));
+            let holds = cx.core.pool.or(below, none);
+            cx.assume(holds)?;
+            Ok(Reply::Value(Value::Sym(value)))
+        }
+        Gives::Fraction => {
+            let value = result(&of.name, call, cx);
+            // Bits of numbers that are not negative are in the numbers' order.
+            let one = cx.core.pool.bits(Ty::Double.width(), 1f64.to_bits());
+            let holds = cx.core.pool.ult(value, one);
+            cx.assume(holds)?;
             Ok(Reply::Value(Value::Sym(value)))
         }
         Gives::Time => {

@@ -2,7 +2,7 @@
 
 use anyhow::Result;
 use wryneck_environ::SymCall;
-use wryneck_environ::sym_calls::{FORGETTERS, VARIABLES, is_known, widths};
+use wryneck_environ::sym_calls::{FORGETTERS, Ty, VARIABLES, is_known, signature};
 use wryneck_ir::{Module, OWN_CALL, Op, call_flags};
 use wryneck_machine::prototype::ParameterKind;
 use wryneck_machine::{Elf, Known, Passed};
@@ -105,23 +105,29 @@ pub fn of_machine_code(calls: &[SymCall], elf: &Elf, library: &dyn Fn(&str) -> K
             all.extend(there.map(|name| Known { asks: Some(OWN_CALL), ..Known::of_words(name, [], 32) }));
         }
         let mut found = elf.symbols.iter().filter(|symbol| symbol.code && symbol.name == *name).peekable();
-        let (params, result) = match (widths(name), found.peek()) {
+        let (params, result) = match (signature(name), found.peek()) {
             // It may come with a library that is loaded later.
-            (Some((params, result)), first) if first.is_some() || elf.is_loaded => (params, Passed::Word(result as u16)),
+            (Some((params, result)), first) if first.is_some() || elf.is_loaded => (params, passed(result)),
             (_, None) => {
                 let help = "`nm` lists its functions; a stripped executable has no names";
                 return refused("the executable has no function of this name", help);
             }
             (_, Some(first)) if first.library => match library(name).result {
-                Some(result) => (Vec::new(), result),
+                Some(result) => (&[][..], result),
                 None => return refused("it returns nothing", NUMBERS),
             },
-            (_, Some(first)) => (Vec::new(), own_result(name, elf, first.address)?),
+            (_, Some(first)) => (&[][..], own_result(name, elf, first.address)?),
         };
-        let params = params.into_iter().map(|width| Passed::Word(width as u16)).collect();
+        let params = params.iter().copied().map(passed).collect();
         all.push(Known { params, result: Some(result), asks: Some(OWN_CALL), ..Known::of_words(name, [], 64) });
     }
     Ok(all)
+}
+
+/// How a value of this type is passed and returned.
+fn passed(ty: Ty) -> Passed {
+    let width = ty.width() as u16;
+    if ty == Ty::Double { Passed::Float(width) } else { Passed::Word(width) }
 }
 
 /// Where an executable keeps the pointer to its variables, if that is not in a library that is loaded later.
