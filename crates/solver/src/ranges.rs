@@ -96,6 +96,7 @@ impl Ranges<'_> {
                 let (a, b) = (self.of(a, levels), self.of(b, levels));
                 arithmetic(self.pool.kind(e), width, a, b)
             }
+            Kind::Eq(a, b) if self.is_excluded(a, b) || self.is_excluded(b, a) => Some((0, 0)),
             Kind::Eq(a, b) | Kind::Ult(a, b) | Kind::Ule(a, b) | Kind::Slt(a, b) | Kind::Sle(a, b) if self.pool.width(a) <= 64 => {
                 let width = self.pool.width(a);
                 let (a, b) = (self.of(a, levels), self.of(b, levels));
@@ -122,6 +123,13 @@ impl Ranges<'_> {
             return self.pc.fixed(symbol).map(|value| (value, value));
         };
         Some((domain.min()?.into(), domain.max()?.into()))
+    }
+
+    /// Whether this is a symbol whose domain lacks this constant: it may lie between two that the domain has.
+    fn is_excluded(&self, symbol: ExprId, constant: ExprId) -> bool {
+        let Kind::Sym(symbol) = self.pool.kind(symbol) else { return false };
+        let value = self.pool.as_u64(constant).and_then(|value| u8::try_from(value).ok());
+        value.is_some_and(|value| self.pc.domain(symbol).is_some_and(|domain| !domain.contains(value)))
     }
 }
 

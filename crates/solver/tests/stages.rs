@@ -430,5 +430,16 @@ fn three_digits_are_below_a_thousand_without_a_solver() {
     let base = Model::empty().with(&ids.iter().map(|&id| (id, 48)).collect::<Vec<_>>());
     let answer = solver.check(&mut pool, &pc, above, &base, &Budget::default());
     assert!(matches!(answer, Answer::Unsat(core) if core.0.len() == 6));
+
+    // A value between the ends of a domain may be missing from it.
+    let (first, five) = (pool.sym(ids[0]), pool.bits(8, 53));
+    let is_five = pool.eq(first, five);
+    let (fives, not_five) = (pool.zext(is_five, 32), pool.not(is_five));
+    let scaled = pool.mul(fives, thousand);
+    let more = pool.add(number, scaled);
+    let below = pool.slt(more, thousand);
+    assert_eq!(solver.quick(&mut pool, &pc, below), None);
+    solver.push(&pool, &mut pc, not_five);
+    assert_eq!(solver.quick(&mut pool, &pc, below), Some(true));
     assert_eq!(solver.stats().solver_calls, 0);
 }
