@@ -224,7 +224,7 @@ impl Generator {
     fn statement(&mut self) {
         let (i, j, p) = (self.index(), self.index(), self.node());
         let number = self.below(90);
-        let text = match self.below(27) {
+        let text = match self.below(28) {
             0 => format!(
                 "for (struct node *p = table[{i} % N]; p; p = p->next) if (p->key == ({j} & 127)) {{ acc += p->val; say('x'); break; }}"
             ),
@@ -274,6 +274,13 @@ impl Generator {
             24 | 25 => {
                 let addr = self.address();
                 format!("{{ unsigned char *q = (unsigned char *)({addr}); *q += {number}; acc += *q + block[{j} & 127]; }}")
+            }
+            // What is added to the pointer has one value on each side of the branch.
+            26 => {
+                let other = ["c > 9", "c < 99", "(c & 3) != 1", "c != 7"][self.below(4)];
+                format!(
+                    "{{ unsigned char c = {i}, *q = block + ({j} & 31); if (c == {number}) say('e'); else if ({other}) {{ q += (c == {number}) * 40; q[!({other})]++; acc += q[c == {number}] + q[1]; }} acc += q[(c == {number}) * 64]; }}"
+                )
             }
             _ => format!(
                 "{{ struct node **v = vec + {i} % count; if (v > vec && v[-1]) acc += v[-1]->key; if (*v) (*v)->val ^= {number}; }}"
