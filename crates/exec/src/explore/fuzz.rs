@@ -43,13 +43,13 @@ pub trait Follow {
     fn found(&mut self, finds: Finds) -> Vec<Inputs>;
 }
 
-/// What entered code first.
+/// Blocks that were entered for the first time.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Finds {
-    /// How many paths and mutants.
+    /// How many by paths and mutants.
     pub own: u64,
-    /// Which inputs that others found, counted from the first that they ever gave.
-    pub late: Vec<usize>,
+    /// How many by each input of others, which is counted from the first that they ever gave.
+    pub late: Vec<(usize, u64)>,
 }
 
 /// How many mutants were run, how many of them did something new, and how many of these became seeds.
@@ -108,6 +108,8 @@ pub struct Fuzzer {
     seen: Vec<u8>,
     /// The blocks of the last run that no path has entered.
     uncovered: Vec<u32>,
+    /// How many of these no run had entered before.
+    entered: u64,
     faults: FxHashSet<(CodePos, &'static str)>,
     matches: Matches,
     work: u64,
@@ -265,7 +267,7 @@ impl Fuzzer {
             let took = self.work - before;
             self.credit = self.credit.saturating_sub(took);
             self.mutants.note(shown >= Shown::Path, took);
-            self.finds.own += u64::from(shown >= Shown::Path);
+            self.finds.own += self.entered;
             match shown {
                 Shown::Nothing | Shown::Long => continue,
                 Shown::New => {}
@@ -305,7 +307,7 @@ impl Fuzzer {
             }
             let (blocks, cost) = (self.uncovered.clone(), self.work - before);
             if number.is_none() {
-                self.finds.late.extend((shown >= Shown::Path).then_some(self.late));
+                self.finds.late.extend((self.entered > 0).then_some((self.late, self.entered)));
                 self.late += 1;
                 self.for_late = self.for_late.saturating_sub(cost);
             }
@@ -336,10 +338,11 @@ impl Fuzzer {
 
     /// A path has entered these blocks first.
     pub(crate) fn note_covered(&mut self, blocks: &[u32]) {
-        let is_new = |block: &u32| self.seen.get(Entry::Block(*block).index()).is_none_or(|seen| *seen == 0);
-        if blocks.iter().any(is_new) {
+        let is_new = |block: &&u32| self.seen.get(Entry::Block(**block).index()).is_none_or(|seen| *seen == 0);
+        let entered = blocks.iter().filter(is_new).count() as u64;
+        if entered > 0 {
             self.ran.note(true, 0);
-            self.finds.own += 1;
+            self.finds.own += entered;
         }
     }
 
@@ -349,6 +352,7 @@ impl Fuzzer {
         self.work += took + RUN;
         self.matches.add(self.hits.take_compared(), inputs, mutator);
         self.uncovered.clear();
+        self.entered = 0;
         let entered = self.hits.drain();
         let Some((end, at)) = end else {
             entered.for_each(drop);
@@ -370,7 +374,9 @@ impl Fuzzer {
             if *seen & bit != 0 {
                 continue;
             }
-            shown = shown.max(if *seen == 0 && is_uncovered { Shown::Path } else { Shown::New });
+            let is_first = *seen == 0 && is_uncovered;
+            self.entered += u64::from(is_first);
+            shown = shown.max(if is_first { Shown::Path } else { Shown::New });
             *seen |= bit;
         }
         match end {
