@@ -34,6 +34,7 @@ PACKAGES=(
   cmake            # a project of the tests
   csmith           # random C programs for the tests
   libcsmith-dev    # what they include
+  cvc5             # a solver of floating point
   ca-certificates  # crates over https
   libc++-22-dev    # headers for C++ programs
   libclang-rt-22-dev  # the sanitizers that confirm findings
@@ -96,7 +97,7 @@ prepare() {
     install_missing "${PACKAGES[@]}"
   else
     printf 'This is not Debian. Needed: LLVM 22 with clang, lld and headers (as clang-22, llvm-link-22 …), musl for x86-64,\n'
-    printf 'dpkg-source or the sources by --musl-source, a C++ compiler, make, patch, xz, z3, csmith.\n'
+    printf 'dpkg-source or the sources by --musl-source, a C++ compiler, make, patch, xz, cvc5, z3, csmith.\n'
     clang-22 --version >/dev/null && lld-22 --version >/dev/null
   fi
 

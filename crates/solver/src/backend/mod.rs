@@ -70,6 +70,7 @@ enum RowKind {
 // operators at widths 1 to 8, under exhausted budgets, and re-solves its cores.
 pub static BACKENDS: &[Row] = &[
     Row { name: "bitblast", help: "and-inverter graph and CaDiCaL, in process", kind: RowKind::Bitblast },
+    Row { name: "cvc5", help: "the process `cvc5`", kind: RowKind::Process(&["cvc5", "--incremental", "--lang=smt2"]) },
     Row { name: "z3", help: "the process `z3`", kind: RowKind::Process(&["z3", "-in"]) },
 ];
 

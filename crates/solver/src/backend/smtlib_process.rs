@@ -1,4 +1,4 @@
-//! An SMT-LIB 2 solver as a process fed by a pipe, such as `z3 -in`.
+//! An SMT-LIB 2 solver as a process fed by a pipe, such as `z3 -in` or cvc5, which know floating point.
 //!
 //! For cross-checks, and for what bit-blasting is bad at. The process is started when first asked, keeps running, and is asked inside
 //! `push`/`pop`; assertions are named, so unsatisfiable answers come with a core. Two threads move text, so that neither a full pipe nor a
