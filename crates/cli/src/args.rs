@@ -229,7 +229,7 @@ pub static OPTIONS: &[Opt<RunArgs>] = &[
         set: |a, v| { a.plan.seeds.push(v.into()); Ok(()) } },
     Opt { name: "--sequences", value: "FILE", help: "with rules: write the distinct sequences of their events, a line each",
         set: |a, v| { a.sequences = Some(v.into()); Ok(()) } },
-    Opt { name: "--solver", value: "NAME", help: "what decides hard queries: bitblast (default), or the processes cvc5 and z3, which know floating point",
+    Opt { name: "--solver", value: "NAME", help: "what decides hard queries: bitblast (default), or a process, cvc5 or z3",
         set: |a, v| backend(v).map(|name| a.plan.solver.backend = name.into()) },
     Opt { name: "--solver-timeout", value: "TIME", help: "give up a query after this time",
         set: |a, v| { a.plan.solver_timeout = Some(seconds(v)?); Ok(()) } },

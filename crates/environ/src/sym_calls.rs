@@ -142,11 +142,7 @@ pub(crate) fn call(linux: &Linux, of: &SymCall, call: &Call<'_>, cx: &mut Cx<'_>
     match *gives {
         Gives::Within(least, most) => {
             let value = result(&of.name, call, cx);
-            let width = cx.core.pool.width(value);
-            let [least, most] = [least, most].map(|bound| cx.core.pool.bits(width, bound as u64 & mask(width)));
-            let (above, below) = (cx.core.pool.sle(least, value), cx.core.pool.sle(value, most));
-            cx.assume(above)?;
-            cx.assume(below)?;
+            within(cx, value, least, most)?;
             Ok(Reply::Value(Value::Sym(value)))
         }
         Gives::Below => {
@@ -170,7 +166,7 @@ pub(crate) fn call(linux: &Linux, of: &SymCall, call: &Call<'_>, cx: &mut Cx<'_>
             let at = if args.fixed(cx, 0) == Some(0) { None } else { Some(writable(cx, args.value(0), 8)?) };
             let bytes = inputs::new_input(cx, &of.name, 8);
             let value = memory::joined(cx, &bytes);
-            at_least(cx, value, 0)?;
+            within(cx, value, 0, i64::MAX)?;
             if let Some(at) = at {
                 memory::write_bytes(cx, at, &bytes)?;
             }
@@ -181,9 +177,9 @@ pub(crate) fn call(linux: &Linux, of: &SymCall, call: &Call<'_>, cx: &mut Cx<'_>
             let bytes = inputs::new_input(cx, &of.name, 16);
             let (seconds, part) = (memory::joined(cx, &bytes[..8]), memory::joined(cx, &bytes[8..]));
             let second = cx.core.pool.bits(64, parts);
-            let within = cx.core.pool.ult(part, second);
-            at_least(cx, seconds, 0)?;
-            cx.assume(within)?;
+            let is_part = cx.core.pool.ult(part, second);
+            within(cx, seconds, 0, i64::MAX)?;
+            cx.assume(is_part)?;
             memory::write_bytes(cx, at, &bytes)?;
             Ok(Reply::Value(Value::Bits(0)))
         }
@@ -205,12 +201,13 @@ fn result(name: &str, call: &Call<'_>, cx: &mut Cx<'_>) -> ExprId {
     memory::joined(cx, &bytes)
 }
 
-/// Assumes that a result is this or more, as a signed number.
-fn at_least(cx: &mut Cx<'_>, value: ExprId, least: u64) -> Result<(), Stop> {
+/// Assumes that a result lies between these, as a signed number.
+fn within(cx: &mut Cx<'_>, value: ExprId, least: i64, most: i64) -> Result<(), Stop> {
     let width = cx.core.pool.width(value);
-    let least = cx.core.pool.bits(width, least);
-    let holds = cx.core.pool.sle(least, value);
-    cx.assume(holds)
+    let [least, most] = [least, most].map(|bound| cx.core.pool.bits(width, bound as u64 & mask(width)));
+    let (above, below) = (cx.core.pool.sle(least, value), cx.core.pool.sle(value, most));
+    cx.assume(above)?;
+    cx.assume(below)
 }
 
 /// The address of so many bytes that may be written.

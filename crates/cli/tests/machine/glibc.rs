@@ -208,6 +208,29 @@ fn heap_faults_show_natively() {
 
 /// A library that defines a function of the C library's is what the program runs.
 #[test]
+fn random_numbers_of_glibc_are_those_of_the_test() {
+    let place = Place::new();
+    let text = r#"
+        #include <stdlib.h>
+        #include <unistd.h>
+        int main(void) {
+            unsigned char bytes[6];
+            arc4random_buf(bytes, sizeof bytes);
+            unsigned below = arc4random_uniform(10);
+            double part = drand48();
+            long number = mrand48();
+            if (below >= 10 || part < 0 || part >= 1 || number != (int)number || getppid() < 0) return 9;
+            if (bytes[5] == 7 && below == 9 && arc4random() == 0xffffffff) return 1;
+            return part > 0.75 && number == -2147483648L ? 2 : 0;
+        }"#;
+    fs::write(place.path("random.c"), text).expect("there is room");
+    place.built_by_gcc("random.c", &["-D_DEFAULT_SOURCE", "-O1", "-o", "random"]);
+    let run = place.explored(&["random", "--sym-calls", "arc4random,arc4random_buf,arc4random_uniform,drand48,mrand48,getppid"]);
+    assert_eq!(statuses(&run), ["exit 0", "exit 1", "exit 2"], "{run}");
+    place.replayed();
+}
+
+#[test]
 fn functions_of_other_libraries_are_their_own() {
     let place = Place::new();
     let files = [
