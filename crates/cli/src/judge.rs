@@ -60,7 +60,7 @@ static SIGNS: &[Sign] = &[
     Sign { kind: "assertion-failed", sanitizer: &[], signals: &[libc::SIGABRT] },
     Sign { kind: "bad-call-target", sanitizer: &["SEGV", "incorrect function type", "ILL"], signals: &[SEGV, libc::SIGBUS, libc::SIGILL] },
     Sign { kind: DATA_RACE, sanitizer: &["data race"], signals: &[] },
-    Sign { kind: "deadlock", sanitizer: &[], signals: ENDED_BY_SCHEDULER },
+    Sign { kind: DEADLOCK, sanitizer: &[], signals: ENDED_BY_SCHEDULER },
     Sign { kind: "division-by-zero", sanitizer: &["division by zero", "FPE"], signals: &[libc::SIGFPE] },
     Sign { kind: "division-overflow", sanitizer: &["cannot be represented", "FPE"], signals: &[libc::SIGFPE] },
     Sign { kind: "double-free", sanitizer: &["double-free"], signals: &[] },
@@ -97,11 +97,13 @@ pub const OWN_ORDER: &str = "a native run has an order of its own in which threa
 /// Why a native run may run threads in another order than the path.
 pub const SLICED: &str = "; on the path a thread gives way because it has run for long, which a native run does elsewhere";
 /// Kinds of faults that show only where threads run natively in the order of the path.
-const OF_ORDER: [&str; 3] = [DATA_RACE, "deadlock", "unheld-lock"];
+const OF_ORDER: [&str; 3] = [DATA_RACE, DEADLOCK, "unheld-lock"];
 /// The kind of fault that an ended thread's stack shows by no address, too.
 const AFTER_RETURN: &str = "use-after-return";
 /// The kind of fault that only the thread sanitizer sees.
 pub const DATA_RACE: &str = "data-race";
+/// The kind of fault whose program does not end.
+const DEADLOCK: &str = "deadlock";
 /// What the scheduler of the replay library ends a program by, and how its line in the report begins.
 const ENDED_BY_SCHEDULER: &[i32] = &[libc::SIGABRT];
 const SCHEDULER: &str = "scheduler: ";
@@ -115,6 +117,11 @@ impl Expected {
     /// Whether a native run shows it only if threads run in the order of the path.
     pub fn is_of_order(&self) -> bool {
         matches!(self, Expected::Fault(kind) if OF_ORDER.contains(&kind.as_str()))
+    }
+
+    /// Whether the program ends by none of its threads, since each waits for another one.
+    pub fn may_be_stuck(&self) -> bool {
+        matches!(self, Expected::Fault(kind) if kind == DEADLOCK)
     }
 
     /// The kind of fault, if it is one that may go by unseen without a sanitizer, and that sanitizer.

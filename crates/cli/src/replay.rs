@@ -217,12 +217,20 @@ impl Replay {
         let ktest = KTest::from_bytes(&bytes)?;
         let about = About::of_test(test)?;
         let expected = shows.clone().map_or_else(|| expected(&about), Ok)?;
-        if expected.is_of_order() && !self.place.native.is_scheduled() {
+        let in_own_order = expected.is_of_order() && !self.place.native.is_scheduled();
+        if in_own_order && !expected.may_be_stuck() {
             return Ok(Verdict::Cannot(OWN_ORDER.into()));
         }
         let ran = Mutex::new(None);
-        let verdict =
-            self.judged(number, &Test { bytes: &bytes, concrete: Concrete::of(&self.words, &ktest), stop, ran: &ran }, &expected)?;
+        // An alarm may end a wait.
+        let stuck = expected.may_be_stuck() || about.threads && expected != Expected::Fault("abort".into());
+        let time = if in_own_order { self.limits.time.min(STUCK) } else { self.limits.time };
+        let limits = Limits { stuck, time, ..self.limits };
+        let concrete = Concrete::of(&self.words, &ktest);
+        let verdict = self.judged(number, &Test { bytes: &bytes, concrete, limits, stop, ran: &ran }, &expected)?;
+        if in_own_order && verdict != Verdict::Same {
+            return Ok(Verdict::Cannot(OWN_ORDER.into()));
+        }
         let ran = ran.into_inner().unwrap_or_else(PoisonError::into_inner);
         let order = about.order.as_ref().filter(|_| self.place.native.is_scheduled());
         let verdict = in_order(verdict, &about, order, &expected, ran.as_ref());
@@ -292,8 +300,10 @@ impl Replay {
             }));
         }
         let ran = self.execute(plain, test, &number.to_string(), Looks::Nowhere)?;
-        if let Some(limit) = ran.ended.limit {
-            return Ok(Verdict::Cannot(format!("natively {limit}")));
+        match ran.ended.limit {
+            Some(Limit::Stuck) if expected.may_be_stuck() => return Ok(Verdict::Same),
+            Some(limit) => return Ok(Verdict::Cannot(format!("natively {limit}"))),
+            None => {}
         }
         Ok(match (judge::plain(expected, &ran.ended, &ran.report, &watched), expected) {
             (Verdict::Different(how), Expected::Fault(kind)) if expected.needs_sanitizer().is_none() => {
@@ -358,7 +368,7 @@ impl Replay {
     }
 
     /// Runs a program on a test in the new folder `name`.
-    fn execute(&self, program: &Path, Test { bytes, concrete, stop, ran }: &Test, name: &str, looks: Looks) -> Result<Ran> {
+    fn execute(&self, program: &Path, Test { bytes, concrete, limits, stop, ran }: &Test, name: &str, looks: Looks) -> Result<Ran> {
         let dir = self.place.dir.join(name);
         let work = dir.join("work");
         fs::create_dir_all(&work)?;
@@ -448,7 +458,7 @@ impl Replay {
             ..Job::default()
         };
         let turn = counts.map(|_| self.counting.lock().unwrap_or_else(PoisonError::into_inner));
-        let mut ended = self.confinement.run(&job, &self.limits, stop).context("the native program cannot be run")?;
+        let mut ended = self.confinement.run(&job, limits, stop).context("the native program cannot be run")?;
         if let (Some(Limit::Interrupted), Some(cause)) = (ended.limit, budget::over_for_children()) {
             bail!("the replay was ended: {}", cause.shown());
         }
@@ -536,6 +546,7 @@ struct Test<'a> {
     /// As a file.
     bytes: &'a [u8],
     concrete: Concrete,
+    limits: Limits,
     /// Whether the user wants no more of it.
     stop: &'a dyn Fn() -> bool,
     /// The order in which threads ran the last time.
@@ -551,6 +562,8 @@ const ORDER: &str = "order";
 /// What the thread sanitizer looks for. It does not see the scheduler's locks.
 const RACES_ONLY: &str = "halt_on_error=0:report_thread_leaks=0:report_signal_unsafe=0:report_mutex_bugs=0:report_destroy_locked=0:\
                           detect_deadlocks=0:symbolize=0:atexit_sleep_ms=0";
+/// How long a program may take to a deadlock that its own order of threads decides.
+const STUCK: Duration = Duration::from_secs(2);
 /// Most bytes read of one of these, and most logs.
 const TOLD: u64 = 4 << 20;
 const LOGS: usize = 100;

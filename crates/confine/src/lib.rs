@@ -18,6 +18,7 @@ mod mounts;
 mod plan;
 mod powers;
 mod probe;
+mod stuck;
 mod sys;
 mod usage;
 mod watch;
@@ -160,11 +161,21 @@ pub struct Limits {
     pub processes: usize,
     /// Open files of a process.
     pub descriptors: u64,
+    /// Ends a program of which each thread waits for another one, at [`Level::Full`]: nothing but a timer could make it go on.
+    pub stuck: bool,
 }
 
 impl Default for Limits {
     fn default() -> Limits {
-        Limits { time: Duration::from_secs(10), memory: 2 << 30, file: 1 << 30, disk: 1 << 30, processes: 100, descriptors: 1024 }
+        Limits {
+            time: Duration::from_secs(10),
+            memory: 2 << 30,
+            file: 1 << 30,
+            disk: 1 << 30,
+            processes: 100,
+            descriptors: 1024,
+            stuck: false,
+        }
     }
 }
 
@@ -172,7 +183,7 @@ impl Limits {
     /// As good as none, for programs that the user chose to run: nothing is counted.
     pub fn none() -> Limits {
         const LONG: Duration = Duration::from_secs(1 << 40);
-        Limits { time: LONG, memory: u64::MAX, file: u64::MAX, disk: 1 << 30, processes: usize::MAX, descriptors: u64::MAX }
+        Limits { time: LONG, memory: u64::MAX, file: u64::MAX, disk: 1 << 30, processes: usize::MAX, descriptors: u64::MAX, stuck: false }
     }
 
     fn cpu_seconds(&self) -> u64 {
@@ -191,6 +202,8 @@ pub enum Limit {
     Disk,
     /// It made a system call that the confinement answers by killing it.
     Refused,
+    /// Each of its threads waits for another one.
+    Stuck,
     /// The user ended it.
     Interrupted,
 }
@@ -205,6 +218,7 @@ impl fmt::Display for Limit {
             Limit::FileSize => "it reached the limit of a file's size",
             Limit::Disk => "it reached the limit of disk space",
             Limit::Refused => "it made a system call that the confinement refuses",
+            Limit::Stuck => "each of its threads waits for another one",
             Limit::Interrupted => "it was interrupted",
         })
     }

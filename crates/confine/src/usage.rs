@@ -51,7 +51,7 @@ impl Usage {
     }
 
     /// The folders in `/proc` of the program's processes; not many more than `most`.
-    fn processes(&self, most: usize) -> Vec<PathBuf> {
+    pub(crate) fn processes(&self, most: usize) -> Vec<PathBuf> {
         match (&self.proc, self.namespaces) {
             (Some(proc), _) => {
                 let proc = PathBuf::from(format!("/proc/self/fd/{}", proc.as_raw_fd()));

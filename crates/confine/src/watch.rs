@@ -15,6 +15,7 @@ use std::{mem, ptr};
 
 use crate::init::{self, Ends, MOST_FOLDERS, Message};
 use crate::plan::Plan;
+use crate::stuck::{self, Waiting};
 use crate::sys::{self, check};
 use crate::usage::{self, Usage};
 use crate::{Ended, Failure, Job, Kind, Limit, Limits, Step};
@@ -23,6 +24,8 @@ use crate::{Ended, Failure, Job, Kind, Limit, Limits, Step};
 const KEPT: usize = 16 << 20;
 /// How often the limits are looked at.
 const LOOK: Duration = Duration::from_millis(10);
+/// After how many looks at the limits it is looked whether all threads wait.
+const RARELY: u32 = 10;
 /// How long an init may take to kill what is left, where there is no process namespace.
 const PATIENCE: Duration = Duration::from_secs(3);
 
@@ -67,6 +70,9 @@ struct Run<'a> {
     /// Ends when the program begins.
     began: Option<OwnedFd>,
     usage: Usage,
+    /// How many looks there were, and the threads at the last one that found each waiting.
+    looks: u32,
+    waiting: Option<Vec<Waiting>>,
     folders: Vec<OwnedFd>,
     ended: Option<(ExitStatus, Duration)>,
     failed: Option<Failure>,
@@ -129,6 +135,8 @@ fn spawn(kind: Kind, mut plan: Plan, limits: &Limits) -> Result<Run<'_>, Failure
         outputs: [output(stdout), output(stderr)],
         began: Some(began),
         usage,
+        looks: 0,
+        waiting: None,
         folders: Vec::new(),
         ended: None,
         failed: None,
@@ -166,7 +174,18 @@ impl Run<'_> {
             return None;
         }
         self.began = None;
-        self.usage.excess(self.limits)
+        self.usage.excess(self.limits).or_else(|| self.is_stuck().then_some(Limit::Stuck))
+    }
+
+    /// Whether each thread waits for another one, and none has run since the last look.
+    fn is_stuck(&mut self) -> bool {
+        self.looks += 1;
+        if !self.limits.stuck || !self.looks.is_multiple_of(RARELY) {
+            return false;
+        }
+        let before = mem::take(&mut self.waiting);
+        self.waiting = self.usage.proc.is_some().then(|| stuck::all_wait(&self.usage.processes(self.limits.processes))).flatten();
+        self.waiting.is_some() && self.waiting == before
     }
 
     /// Waits for news.

@@ -234,3 +234,22 @@ fn files_are_not_put_into_proc() {
     }
     assert_eq!(now, before);
 }
+
+#[test]
+fn a_program_that_waits_for_itself_alone_is_ended() {
+    // `cat` can write the pipe that it reads, and the shell waits for it.
+    let waits = "mkfifo pipe; cat <> pipe; echo on";
+    let limits = Limits { time: Duration::from_secs(30), stuck: true, ..Limits::default() };
+    for confinement in levels().into_iter().filter(|one| one.level() == Level::Full) {
+        let (begin, ended) = (Instant::now(), run_limited(confinement, waits, limits));
+        assert_eq!((ended.limit, &ended.stdout[..]), (Some(Limit::Stuck), &b""[..]));
+        assert!(begin.elapsed() < Duration::from_secs(20), "it went on for {:?}", begin.elapsed());
+        // A sleep is a wait with a limit, and a handler of an alarm may end any.
+        for goes_on in
+            ["sleep 0.5; echo on", "trap 'exit 7' ALRM; (sleep 0.5; kill -ALRM $$) & wait; echo on", "(sleep 0.5; echo on) | cat"]
+        {
+            let ended = run_limited(confinement, goes_on, limits);
+            assert_eq!(ended.limit, None, "{goes_on}");
+        }
+    }
+}

@@ -206,6 +206,19 @@ fn heap_faults_show_natively() {
     }
 }
 
+/// Nothing orders the threads of an executable. A native run in which each thread waits for another one shows the deadlock all the same.
+#[test]
+fn deadlocks_show_natively() {
+    let place = Place::new();
+    fs::write(place.path("waits.c"), include_str!("waits.c")).expect("there is room");
+    for flags in [&["-O1"][..], &["-O1", "-static"]] {
+        place.built_by_gcc("waits.c", &[flags, &["-pthread", "-o", "waits"]].concat());
+        let run = place.explored(&["waits", "--sym-stdin", "1"]);
+        assert_eq!(statuses(&run), ["exit 0", "fault deadlock"], "{flags:?}: {run}");
+        place.replayed();
+    }
+}
+
 /// A library that defines a function of the C library's is what the program runs.
 #[test]
 fn random_numbers_of_glibc_are_those_of_the_test() {
