@@ -11,8 +11,15 @@ use wryneck_confine::{Confinement, Job, Limits};
 use super::Setting;
 
 /// Small, so that bombs end soon.
-const LIMITS: Limits =
-    Limits { time: Duration::from_millis(1500), memory: 150 << 20, file: 32 << 20, disk: 64 << 20, processes: 50, descriptors: 1024 };
+const LIMITS: Limits = Limits {
+    time: Duration::from_millis(1500),
+    memory: 150 << 20,
+    file: 32 << 20,
+    disk: 64 << 20,
+    processes: 50,
+    descriptors: 1024,
+    stuck: false,
+};
 
 pub(super) fn run(setting: Setting, how: &str, words: &[String]) -> Result<()> {
     let Some((program, arguments)) = words.split_first() else { bail!("no program is given") };
