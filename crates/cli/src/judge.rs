@@ -3,6 +3,7 @@
 use std::os::unix::process::ExitStatusExt;
 
 use wryneck_confine::Ended;
+use wryneck_exec::ground::memory::GLOBAL_BASE;
 use wryneck_report::units;
 
 use crate::native::Sanitizer;
@@ -177,6 +178,9 @@ pub fn plain(expected: &Expected, ended: &Ended, report: &str, watched: &Watched
     match expected {
         Expected::Open(what) => Verdict::Cannot(format!("the path has no end of its own: {what}")),
         Expected::Exit(status, _) if ended.status.code() != Some(*status) => Verdict::Different(how(ended)),
+        Expected::Exit(_, Some(output)) if ended.stdout != *output && differ_by_addresses(output, &ended.stdout) => {
+            Verdict::Cannot("it prints addresses, which are others natively".into())
+        }
         Expected::Exit(_, Some(output)) if ended.stdout != *output => {
             let (was, is) = (units::c_string(shown(output)), units::c_string(shown(&ended.stdout)));
             Verdict::Different(format!("the standard output is {is} instead of {was}"))
@@ -240,6 +244,22 @@ pub fn sanitized(expected: &Expected, said: &str, threads: bool) -> Option<Verdi
     Some(if same { Verdict::Same } else { Verdict::Different(report.trim().to_owned()) })
 }
 
+/// Whether an output differs from another one by addresses alone, as `%p` prints them.
+fn differ_by_addresses(was: &[u8], is: &[u8]) -> bool {
+    let (Ok(was), Ok(is)) = (str::from_utf8(was), str::from_utf8(is)) else { return false };
+    let is_address = |digits: &str| u64::from_str_radix(digits, 16).is_ok_and(|value| (GLOBAL_BASE..1 << 47).contains(&value));
+    fn digits(text: &str) -> (&str, &str) {
+        text.split_at(text.find(|c: char| !c.is_ascii_hexdigit()).unwrap_or(text.len()))
+    }
+    let mut parts = was.split("0x").zip(is.split("0x"));
+    was.matches("0x").count() == is.matches("0x").count()
+        && parts.next().is_some_and(|(was, is)| was == is)
+        && parts.all(|(was, is)| {
+            let ((number, text), (other, same)) = (digits(was), digits(is));
+            was == is || text == same && is_address(number) && !other.is_empty()
+        })
+}
+
 /// The beginning of an output.
 fn shown(bytes: &[u8]) -> &[u8] {
     &bytes[..bytes.len().min(80)]
@@ -293,6 +313,20 @@ mod tests {
             plain(&exit(0), &ended(70 << 8), "cannot replay: truncated test `t`\n", &Watched::Silent),
             Verdict::Cannot("truncated test `t`".into())
         );
+    }
+
+    #[test]
+    fn printed_addresses_are_no_difference() {
+        let prints = |was: &str, is: &str| {
+            let ended = Ended { stdout: is.into(), ..ended(0) };
+            plain(&Expected::Exit(0, Some(was.into())), &ended, "", &Watched::Silent)
+        };
+        assert!(matches!(prints("f 0x40046d48 0x1\n", "f 0x223a48 0x1\n"), Verdict::Cannot(_)));
+        assert!(matches!(prints("0x7effffffe010, 0x10000000040", "0x7ffd10, 0x10"), Verdict::Cannot(_)));
+        assert!(matches!(prints("f 0x40046d48 0x1\n", "f 0x223a48 0x2\n"), Verdict::Different(_)));
+        assert!(matches!(prints("f 0x1234\n", "f 0x1235\n"), Verdict::Different(_)));
+        assert!(matches!(prints("f 0x40046d48\n", "f 0x40046d48"), Verdict::Different(_)));
+        assert_eq!(prints("0x40046d48", "0x40046d48"), Verdict::Same);
     }
 
     #[test]
