@@ -6,7 +6,9 @@
 
 use std::ops::Range;
 
-use object::elf::{ET_DYN, ET_EXEC, PF_W, PF_X, PT_DYNAMIC, PT_INTERP, PT_LOAD, PT_TLS, SHF_ALLOC, SHF_TLS, SHT_NOBITS, STT_GNU_IFUNC};
+use object::elf::{
+    ET_DYN, ET_EXEC, PF_W, PF_X, PT_DYNAMIC, PT_GNU_STACK, PT_INTERP, PT_LOAD, PT_TLS, SHF_ALLOC, SHF_TLS, SHT_NOBITS, STT_GNU_IFUNC,
+};
 use object::read::elf::{ElfFile64, FileHeader, ProgramHeader, SectionHeader};
 use object::{Endianness, Object, ObjectSection, ObjectSymbol, SymbolKind};
 use wryneck_ir::code_source::{Data, ThreadImage};
@@ -77,6 +79,8 @@ pub struct Elf {
     pub dwarf: Vec<Dwarf>,
     /// What each thread's variables begin with; not those of libraries.
     pub thread_image: ThreadImage,
+    /// Its stack may be executed: gcc's nested functions write code there.
+    pub code_on_stack: bool,
     /// If it was linked from objects.
     pub linked: Linked,
 }
@@ -115,7 +119,7 @@ impl Elf {
         };
         let parts = sections(&elf, base)?;
         let mut segments = Vec::new();
-        let (mut headers, mut interpreter, mut thread_image) = (Headers::default(), None, ThreadImage::default());
+        let (mut headers, mut interpreter, mut thread_image, mut code_on_stack) = (Headers::default(), None, ThreadImage::default(), false);
         let at_offset = header.e_phoff(endian);
         for h in elf.elf_program_headers() {
             let (start, size, in_file) = (h.p_vaddr(endian), h.p_memsz(endian), h.p_filesz(endian));
@@ -125,6 +129,7 @@ impl Elf {
                 let (address, align) = (start.wrapping_add(base), h.p_align(endian).max(1));
                 thread_image = ThreadImage { address, bytes: in_file.min(size), size, align };
             }
+            code_on_stack |= kind == PT_GNU_STACK && h.p_flags(endian).0 & PF_X.0 != 0;
             if kind != PT_INTERP && (kind != PT_LOAD || size == 0) {
                 continue;
             }
@@ -163,6 +168,7 @@ impl Elf {
             is_loaded: false,
             dwarf: Dwarf::read(&elf, base).into_iter().collect(),
             thread_image,
+            code_on_stack,
             linked: Linked::default(),
         })
     }
@@ -172,6 +178,7 @@ impl Elf {
         self.segments.extend(other.segments);
         self.dwarf.extend(other.dwarf);
         self.is_loaded = true;
+        self.code_on_stack |= other.code_on_stack;
         self.add_symbols(other.symbols);
         apart(&mut self.segments)
     }

@@ -67,6 +67,7 @@ pub use error::MachineError;
 pub use kept::Kept;
 pub use library::{LIBRARY_START, Library};
 pub use load::Process;
+use load::SHADOWED;
 pub use recognise::{Known, More, Passed};
 
 use block::Ahead;
@@ -159,6 +160,9 @@ impl MachineProgram {
             dwarf.variables(self.elf.cpu.frame_pointer.1, &size, &|address| self.elf.array(address), &mut self.variables);
         }
         self.variables.add_known_by_symbols(&self.elf);
+        if self.elf.code_on_stack {
+            self.variables.forget_frames();
+        }
         self
     }
 
@@ -393,6 +397,9 @@ impl MachineProgram {
             Some(s) if s.executable && s.writable => Err(NoCode::Unsupported(format!("code at {address:#x}, which can be written"))),
             Some(s) if s.executable => Ok(()),
             Some(s) => Err(NoCode::NotExecutable(address, format!(" in `{}`, which may not be executed", s.name))),
+            None if self.elf.code_on_stack && (SHADOWED.base..SHADOWED.base + SHADOWED.size).contains(&address) => {
+                Err(NoCode::Unsupported(format!("code at {address:#x}, which the program has written to its stack")))
+            }
             None => Err(NoCode::NotExecutable(address, ", where no code is".to_owned())),
         }
     }

@@ -246,6 +246,7 @@ pub fn objects(files: &[(String, Vec<u8>)], elsewhere: &dyn Fn(&str) -> Elsewher
         is_loaded: false,
         dwarf,
         thread_image,
+        code_on_stack: false,
         linked,
     })
 }

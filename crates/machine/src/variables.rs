@@ -117,6 +117,11 @@ impl Variables {
         join(&self.statics, &mut self.objects);
     }
 
+    /// Frames hold more than the variables that debug information tells of.
+    pub fn forget_frames(&mut self) {
+        self.functions.iter_mut().for_each(|f| f.locals.clear());
+    }
+
     pub fn is_empty(&self) -> bool {
         self.objects.is_empty()
     }

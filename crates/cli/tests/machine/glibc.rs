@@ -206,6 +206,41 @@ fn heap_faults_show_natively() {
     }
 }
 
+/// Coroutines of the C library, rounding that is set to what it is, and atomic additions of few bits: the state of the x87 and of SSE is saved and loaded.
+#[test]
+fn states_of_the_processor_are_saved_and_loaded() {
+    let place = Place::new();
+    fs::write(place.path("processor.c"), include_str!("processor.c")).expect("there is room");
+    for flags in [&["-O0"][..], &["-O1"]] {
+        place.built_by_gcc("processor.c", &[flags, &["-Wl,--no-as-needed", "-lm", "-o", "processor"]].concat());
+        let run = place.explored(&["processor", "--sym-stdin", "1"]);
+        assert_eq!(statuses(&run), ["exit 14", "exit 5", "exit 6", "exit 8", "exit 9"], "{flags:?}: {run}");
+        assert_eq!(run["every_path"], true, "{flags:?}: {run}");
+        place.replayed();
+    }
+}
+
+/// gcc writes code to the stack for a nested function whose address is taken. `lahf` loads a flag that is not kept.
+#[test]
+fn code_on_the_stack_and_the_auxiliary_carry_are_unsupported() {
+    let place = Place::new();
+    fs::write(place.path("nested.c"), include_str!("nested.c")).expect("there is room");
+    for level in ["-O0", "-O2"] {
+        place.built_by_gcc("nested.c", &[level, "-g", "-o", "nested"]);
+        let run = place.explored(&["nested", "--sym-stdin", "1"]);
+        let ends = statuses(&run);
+        assert!(
+            ends.iter().any(|end| end.contains("written to its stack")) && !ends.iter().any(|end| end.contains("fault")),
+            "{level}: {run}"
+        );
+    }
+    let flag = r#"int main(void) { unsigned short f; __asm__("lahf\n movw %%ax, %0" : "=r"(f) : : "ax"); return f >> 12 & 1; }"#;
+    fs::write(place.path("flag.c"), flag).expect("there is room");
+    place.built_by_gcc("flag.c", &["-o", "flag"]);
+    let run = place.explored(&["flag"]);
+    assert!(statuses(&run)[0].contains("unsupported instruction `lahf`"), "{run}");
+}
+
 /// Nothing orders the threads of an executable. A native run in which each thread waits for another one shows the deadlock all the same.
 #[test]
 fn deadlocks_show_natively() {

@@ -27,6 +27,8 @@ pub enum Integer {
     /// Which registers the kernel saves.
     SavedState,
     LoadMxcsr,
+    /// The flags, of which one is not kept.
+    LoadFlags,
     /// The registers of the x87 and of SSE to memory, and back.
     SaveState,
     RestoreState,
@@ -38,6 +40,7 @@ pub enum Integer {
 
 /// Map, opcode, register field of ModRM (if it is part of the opcode), meaning.
 const ROWS: &[(Map, u8, Option<usize>, Integer)] = &[
+    (Map::One, 0x9f, None, Integer::LoadFlags),
     (Map::One, 0xcc, None, Integer::Trap("int3")),
     (Map::One, 0xf4, None, Integer::Trap("hlt")),
     (Map::One, 0xf6, Some(6), Integer::DivideUnsigned),
@@ -74,6 +77,10 @@ pub fn meaning(e: &Encoding) -> Option<Integer> {
     }
     let row = ROWS.iter().find(|r| r.0 == e.map && r.1 == e.opcode && r.2.is_none_or(|reg| reg == e.reg))?;
     let of_memory = [Integer::LoadMxcsr, Integer::SaveState, Integer::RestoreState];
+    // With this prefix it is no instruction.
+    if row.3 == Integer::LoadMxcsr && e.operand16 {
+        return Some(Integer::Trap("ud2"));
+    }
     let register = of_memory.contains(&row.3) && matches!(e.rm, Rm::Register(_));
     (!register).then_some(row.3)
 }
@@ -127,6 +134,7 @@ pub fn emit(x: &mut Emit<'_, '_, '_, '_>, what: Integer, end: Option<BlockId>) -
             let value = x.read_general(32)?;
             set_mxcsr(x, value)
         }
+        Integer::LoadFlags => Err("the auxiliary carry flag is not kept".to_owned()),
         Integer::SaveState => state::save(x),
         Integer::RestoreState => state::restore(x),
         Integer::Copy | Integer::Fill => repeat(x, what == Integer::Copy, end.ok_or("a repeated instruction without an end")?),

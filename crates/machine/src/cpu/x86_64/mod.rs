@@ -207,6 +207,9 @@ const GENERAL: std::ops::Range<u64> = 0..0xc0;
 /// Size of the vector registers as SLEIGH clears them, and as we have them, bytes.
 const VECTOR: (u32, u32) = (64, 32);
 
+/// A temporary that SLEIGH does not use.
+const TEMPORARY: u64 = 0xfff0_0000;
+
 /// Corrects what SLEIGH says of an instruction.
 fn adjust(it: &mut Instruction, bytes: &[u8]) {
     let Some(e) = Encoding::decode(bytes) else { return };
@@ -239,6 +242,9 @@ fn adjust(it: &mut Instruction, bytes: &[u8]) {
         // `rdssp` does nothing where the kernel gives no shadow stack. The unwinder of gcc's library asks with it.
         it.ops.clear();
     }
+    if e.map == Map::Two && matches!(e.opcode, 0xc0 | 0xc1) {
+        store_first(it);
+    }
     clear_upper_half(it);
     align_pieces(it);
     x87::adjust(it, &e);
@@ -252,6 +258,20 @@ fn adjust(it: &mut Instruction, bytes: &[u8]) {
     }
 }
 
+/// `xadd` stores before it changes its register, which the address may be in. SLEIGH does so for 32 and 64 bits alone.
+fn store_first(it: &mut Instruction) {
+    let general = |op: &Pcode| op.output.is_some_and(|to| to.space == Space::Register && GENERAL.contains(&to.offset));
+    let (store, register) = (it.ops.iter().position(|op| op.op == OpCode::Store), it.ops.iter().position(general));
+    if let (Some(store), Some(register)) = (store, register)
+        && register < store
+        && let Some(to) = it.ops[register].output
+    {
+        let old = Varnode { space: Space::Unique, offset: TEMPORARY, size: to.size };
+        it.ops[register].output = Some(old);
+        it.ops.insert(store + 1, Pcode { op: OpCode::Copy, output: Some(to), inputs: smallvec![old] });
+    }
+}
+
 /// An operand of 16 bytes that is loaded in pieces is looked at as a whole first, as the processor does.
 fn align_pieces(it: &mut Instruction) {
     let loads = |op: &&Pcode| op.op == OpCode::Load;
@@ -259,7 +279,7 @@ fn align_pieces(it: &mut Instruction) {
     let (count, bytes) = sizes.fold((0, 0), |(count, bytes), size| (count + 1, bytes + size));
     let first = it.ops.iter().position(|op| op.op == OpCode::Load);
     if let Some(first) = first.filter(|_| it.alignment == 16 && count > 1 && bytes == 16) {
-        let whole = Varnode { space: Space::Unique, offset: 0xfff0_0000, size: 16 };
+        let whole = Varnode { space: Space::Unique, offset: TEMPORARY, size: 16 };
         it.ops.insert(first, Pcode { output: Some(whole), ..it.ops[first].clone() });
     }
 }

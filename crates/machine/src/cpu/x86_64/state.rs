@@ -1,5 +1,8 @@
-//! `fxsave` and `fxrstor`: the registers of the x87 and of SSE to memory and back (Intel SDM, volume 1, section 10.5). Which registers of the x87 are
-//! empty is not kept: all are said to be, as between functions. glibc's loader saves the registers so around each first call of a library's function.
+//! The state of the x87 and of SSE to memory and back: `fxsave` and `fxrstor` (Intel SDM, volume 1, section 10.5), `fnstenv` and `fldenv` (section 8.1.10).
+//! Which registers of the x87 are empty is not kept: all are said to be, as between functions. glibc's loader saves the registers so around each first call
+//! of a library's function, and `getcontext` and `feholdexcept` the environment.
+
+use wryneck_ir::Op;
 
 use super::emit::Emit;
 use super::encoding::{Address, Rm};
@@ -68,6 +71,40 @@ pub fn restore(x: &mut Emit<'_, '_, '_, '_>) -> Result<(), String> {
     for n in 0..16 {
         let value = x.load(&at(&from, VECTORS + 16 * n), 128)?;
         x.set_vector(n as usize, 128, value)?;
+    }
+    Ok(())
+}
+
+/// Offsets in bytes of the environment of 32 bits, and its words that say where the last instruction and its operand were.
+const ENVIRONMENT: [(&str, i64); 2] = [("FPUControlWord", 0), ("FPUStatusWord", 4)];
+const EMPTY: i64 = 8;
+const LAST: [i64; 4] = [12, 16, 20, 24];
+/// Of the control word: exceptions that are masked.
+const MASKED: u64 = 0x3f;
+
+pub fn store_environment(x: &mut Emit<'_, '_, '_, '_>) -> Result<(), String> {
+    let to = place(x)?;
+    // The upper halves are ones.
+    let (ones, zero) = (x.constant(16, 0xffff), x.constant(32, 0));
+    for (name, offset) in ENVIRONMENT {
+        let value = x.named(name)?;
+        x.store(&at(&to, offset), 16, value)?;
+        x.store(&at(&to, offset + 2), 16, ones)?;
+    }
+    x.store(&at(&to, EMPTY), 16, ones)?;
+    x.store(&at(&to, EMPTY + 2), 16, ones)?;
+    LAST.into_iter().try_for_each(|offset| x.store(&at(&to, offset), 32, zero))?;
+    let (control, masked) = (x.named("FPUControlWord")?, x.constant(16, MASKED));
+    let masked = x.op(Op::Or, 16, control, masked);
+    x.p.copy(16, control, masked);
+    Ok(())
+}
+
+pub fn load_environment(x: &mut Emit<'_, '_, '_, '_>) -> Result<(), String> {
+    let from = place(x)?;
+    for (name, offset) in ENVIRONMENT {
+        let (register, value) = (x.named(name)?, x.load(&at(&from, offset), 16)?);
+        x.p.copy(16, register, value);
     }
     Ok(())
 }

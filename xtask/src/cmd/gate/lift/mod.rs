@@ -63,10 +63,13 @@ pub struct Args {
 /// Instructions that the oracle cannot compare, and why.
 const NOT_COMPARED: &[(&str, &str)] = &[
     ("cpuid", "says which CPU it is: ours is a fixed one"),
+    ("fldenv", "says which registers of the x87 are empty, which is not kept"),
+    ("fnstenv", "says which registers of the x87 are empty, which is not kept"),
     ("fxrstor", "says which registers of the x87 are empty, which is not kept"),
     ("fxrstor64", "says which registers of the x87 are empty, which is not kept"),
     ("fxsave", "says which registers of the x87 are empty, which is not kept"),
     ("fxsave64", "says which registers of the x87 are empty, which is not kept"),
+    ("ldmxcsr", "values that ask for another rounding, or for exceptions, end the path by name"),
     ("rdpkru", "depends on the kernel's use of protection keys"),
     ("rdtsc", "the time"),
     ("rdtscp", "the time"),

@@ -13,6 +13,7 @@ use wryneck_ir::{self as ir, FcmpPred, NONE, Op, Round};
 
 use super::emit::Emit;
 use super::encoding::{Encoding, Map, Rm};
+use super::state;
 use crate::pcode::{BoolOp, Instruction, IntOp, OpCode, Pcode, Space, Varnode};
 
 /// What an instruction does.
@@ -48,6 +49,9 @@ pub enum X87 {
     SineAndCosine,
     /// A constant onto the stack, of which SLEIGH has too few digits.
     Constant(u64, u64),
+    /// `fldenv` and `fnstenv`.
+    LoadEnvironment,
+    StoreEnvironment,
     /// Needs to know which registers are empty.
     Tags,
 }
@@ -116,7 +120,9 @@ pub fn meaning(e: &Encoding) -> Option<X87> {
         (0xd9, 7, Rm::Register(3)) => Some(X87::SineAndCosine),
         (0xd9, 7, Rm::Register(6)) => Some(X87::Function(ir::X87::Sine)),
         (0xd9, 7, Rm::Register(7)) => Some(X87::Function(ir::X87::Cosine)),
-        // fldenv, fnstenv, frstor, fnsave.
+        (0xd9, 4, Rm::Memory(_)) if !e.operand16 => Some(X87::LoadEnvironment),
+        (0xd9, 6, Rm::Memory(_)) if !e.operand16 => Some(X87::StoreEnvironment),
+        // The same of 16 bits, frstor, fnsave.
         (0xd9, 4 | 6, Rm::Memory(_)) | (0xdd, 4 | 6, Rm::Memory(_)) => Some(X87::Tags),
         (0xd9, 4, Rm::Register(5)) => Some(X87::Examine),
         (0xd9, 7, Rm::Register(4)) => Some(X87::RoundToInteger),
@@ -185,6 +191,8 @@ pub fn emit(x: &mut Emit<'_, '_, '_, '_>, what: X87) -> Result<(), String> {
         X87::Function(function) => function::function(x, function),
         X87::Tangent => function::tangent(x),
         X87::SineAndCosine => function::sine_and_cosine(x),
+        X87::LoadEnvironment => state::load_environment(x),
+        X87::StoreEnvironment => state::store_environment(x),
         X87::Tags => Err("which registers of the x87 are empty is not kept".to_owned()),
     }
 }
