@@ -93,6 +93,26 @@ impl Content {
         out
     }
 
+    /// As [`Content::read`], if no byte is symbolic: many at once.
+    pub fn concrete(&self, at: u64, n: u64) -> Option<Vec<u8>> {
+        let end = at.saturating_add(n).min(self.len);
+        let Some(len) = end.checked_sub(at) else { return Some(Vec::new()) };
+        let mut out = vec![0; len as usize];
+        let kept = end.min(self.base_len);
+        if at < kept {
+            out[..(kept - at) as usize].copy_from_slice(&self.base[at as usize..kept as usize]);
+        }
+        for (number, chunk) in self.chunks.range(at / CHUNK..end.div_ceil(CHUNK)) {
+            let (from, to) = (at.max(number * CHUNK), end.min((number + 1) * CHUNK));
+            let within = (from % CHUNK) as usize..(to - number * CHUNK) as usize;
+            if chunk.symbolic.iter().any(|(offset, _)| within.contains(&usize::from(*offset))) {
+                return None;
+            }
+            out[(from - at) as usize..(to - at) as usize].copy_from_slice(&chunk.data[within]);
+        }
+        Some(out)
+    }
+
     fn base_byte(&self, i: u64) -> u8 {
         if i < self.base_len { self.base[i as usize] } else { 0 }
     }
@@ -219,12 +239,16 @@ mod tests {
                 model[at..at + n].fill(b);
             }
             assert_eq!(bytes(&content), model);
+            let part = (at.min(model.len()), (at + n).min(model.len()));
+            assert_eq!(content.concrete(at as u64, n as u64).as_deref(), Some(&model[part.0..part.1]));
             let before = bytes(&fork);
             drop(content);
             assert_eq!(bytes(&fork), before);
             content = fork;
             model = before;
             content.write(at as u64, &[Byte::Symbolic(ExprId::TRUE)]);
+            assert_eq!(content.concrete(at as u64, 1), None);
+            assert!(content.concrete(0, at as u64).is_some() && content.concrete(at as u64 + 1, u64::MAX).is_some());
             content.write(at as u64, &[Byte::Concrete(7)]);
             model.resize(model.len().max(at + 1), 0);
             model[at] = 7;

@@ -178,6 +178,9 @@ impl Pool {
         if width == 1 {
             return a;
         }
+        if let Some(value) = self.as_plain(a) {
+            return self.number(width, value.count_ones().into());
+        }
         // A balanced tree of sums keeps the depth logarithmic.
         let mut sums: Vec<ExprId> = (0..width)
             .map(|i| {
@@ -200,6 +203,10 @@ impl Pool {
     }
     fn zeros_before_one(&mut self, a: ExprId, place: fn(Width, Width) -> Width) -> ExprId {
         let width = self.width(a);
+        if let Some(value) = self.as_plain(a) {
+            let first = (0..width).find(|&i| value >> place(i, width) & 1 != 0);
+            return self.number(width, first.unwrap_or(width).into());
+        }
         (0..width).rev().fold(self.number_mod(width), |count, i| {
             let (bit, here) = (self.extract(a, place(i, width), 1), self.number(width, u64::from(i)));
             self.ite(bit, here, count)

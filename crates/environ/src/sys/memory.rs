@@ -169,12 +169,18 @@ pub fn mmap(s: &mut Sys<'_, '_>) -> Done {
     }
     if let Some(mapping) = mapping {
         s.from_mappings(mapping.node)?;
-        let bytes = s.world().node(mapping.node).content.read(offset, len);
-        if !bytes.is_empty() {
-            s.put_bytes(addr, &bytes)?;
+        let content = &s.world().node(mapping.node).content;
+        let concrete = content.concrete(offset, len);
+        match &concrete {
+            Some(bytes) if bytes.is_empty() => {}
+            Some(bytes) => s.put(addr, bytes)?,
+            None => {
+                let bytes = content.read(offset, len);
+                s.put_bytes(addr, &bytes)?;
+            }
         }
         if protection & (PROT_EXEC | PROT_WRITE) == PROT_EXEC {
-            code(s, addr, &bytes, &mapping)?;
+            code(s, addr, concrete, &mapping)?;
         }
         Rc::make_mut(&mut s.change().own.mappings).insert(addr, mapping);
     }
@@ -182,16 +188,11 @@ pub fn mmap(s: &mut Sys<'_, '_>) -> Done {
 }
 
 /// What is mapped from a file to be executed is code, as a shared library's is that the program loads.
-fn code(s: &mut Sys<'_, '_>, addr: u64, bytes: &[Byte], of: &Mapping) -> Result<(), Halt> {
+fn code(s: &mut Sys<'_, '_>, addr: u64, bytes: Option<Vec<u8>>, of: &Mapping) -> Result<(), Halt> {
     let Some(source) = s.cx.core.code_source.clone() else { return Ok(()) };
-    let concrete = |byte: &Byte| match byte {
-        Byte::Concrete(byte) => Some(*byte),
-        Byte::Symbolic(_) => None,
-    };
-    let known = |bytes: &[Byte]| bytes.iter().map(concrete).collect::<Option<Vec<u8>>>();
     // Large, and asked for once.
-    let file = || known(&s.world().node(of.node).content.read(0, u64::MAX)).unwrap_or_default();
-    let mapped = known(bytes).is_some_and(|bytes| source.borrow_mut().map_code(addr, bytes, &file, of.offset));
+    let file = || s.world().node(of.node).content.concrete(0, u64::MAX).unwrap_or_default();
+    let mapped = bytes.is_some_and(|bytes| source.borrow_mut().map_code(addr, bytes, &file, of.offset));
     match mapped {
         true => Ok(()),
         false => Err(PathEnd::Unsupported("a mapping of code that is symbolic, or where other code was".into()).into()),

@@ -77,8 +77,11 @@ const LONGER: u64 = 4;
 const LATE: u64 = 2;
 /// As [`TURN`], of seeds that have no path yet.
 const LOOK: u64 = 64_000_000;
-/// Instructions of a run, at most; one that takes longer is forgotten.
+/// Instructions of a mutant's run at most: as fuzzers do, so many times the mean of the inputs that it is made of, or these. One that takes longer is forgotten.
+const TIMES: u64 = 5;
 const MOST: u64 = 400_000;
+/// The same of a path's inputs, in [`MOST`]s.
+const MOST_OF_PATH: u64 = 64;
 /// Pairs of compared strings that are looked at, tries of a string in the place of others, and inputs that wait for their try, at most.
 const PAIRS: usize = 1 << 14;
 const TRIES: u8 = 64;
@@ -93,6 +96,8 @@ pub struct Fuzzer {
     follow: Option<Box<dyn Follow>>,
     /// Inputs of paths, whose blocks are not yet known as mutants see them.
     paths: Vec<Inputs>,
+    /// Those that were run: how many, and their instructions.
+    inputs: (u64, u64),
     /// Seeds that have a path only if they are chosen.
     corpus: Corpus,
     /// Since others were asked last.
@@ -253,7 +258,9 @@ impl Fuzzer {
         let begin = self.work;
         while self.work - begin < TURN {
             if let Some(inputs) = self.paths.pop() {
-                self.run(core, replayer, &inputs, mutator.as_ref());
+                let before = self.work;
+                self.run(core, replayer, &inputs, MOST * MOST_OF_PATH, mutator.as_ref());
+                self.inputs = (self.inputs.0 + 1, self.inputs.1 + self.work - before);
                 mutator.keep(inputs);
                 continue;
             }
@@ -263,7 +270,7 @@ impl Fuzzer {
             let Some(inputs) = self.matches.waiting.pop_front().or_else(|| mutator.mutant()) else { break };
             self.count.run += 1;
             let before = self.work;
-            let shown = self.run(core, replayer, &inputs, mutator.as_ref());
+            let shown = self.run(core, replayer, &inputs, self.most(), mutator.as_ref());
             let took = self.work - before;
             self.credit = self.credit.saturating_sub(took);
             self.mutants.note(shown >= Shown::Path, took);
@@ -295,7 +302,7 @@ impl Fuzzer {
             && let Some((number, inputs)) = self.corpus.next()
         {
             let before = self.work;
-            let shown = self.run(core, replayer, &inputs, mutator);
+            let shown = self.run(core, replayer, &inputs, self.most(), mutator);
             let anyway = matches!(shown, Shown::Long | Shown::Fault);
             if anyway {
                 chosen.paths.push((number, inputs.clone()));
@@ -346,9 +353,15 @@ impl Fuzzer {
         }
     }
 
-    fn run(&mut self, core: &mut Core, replayer: &Replayer, inputs: &Inputs, mutator: &dyn Mutator) -> Shown {
+    /// The most instructions of a mutant's run.
+    fn most(&self) -> u64 {
+        let (count, work) = self.inputs;
+        MOST.max(TIMES * work / count.max(1))
+    }
+
+    fn run(&mut self, core: &mut Core, replayer: &Replayer, inputs: &Inputs, most: u64, mutator: &dyn Mutator) -> Shown {
         let input = model(&mut core.pool, inputs);
-        let (end, took) = replayer.count_blocks(core, input, MOST, &mut self.hits);
+        let (end, took) = replayer.count_blocks(core, input, most, &mut self.hits);
         self.work += took + RUN;
         self.matches.add(self.hits.take_compared(), inputs, mutator);
         self.uncovered.clear();

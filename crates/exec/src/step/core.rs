@@ -513,6 +513,10 @@ impl Core {
 
     /// Where a path is in the program's own code: the innermost call that is no library's, nor of a header that came with the compiler. Without one, [`Core::site`].
     pub(crate) fn own_site(&mut self, state: &State) -> CodePos {
+        // What such a run finds is run again as a path.
+        if self.counting.is_some() {
+            return CodePos::default();
+        }
         let inside = self.code_source.is_some().then(|| self.call_stack(state, OWN_CALLS));
         let (image, own) = (&self.image, &mut self.own);
         let mut is_own = |pos: &CodePos| *own.entry(*pos).or_insert_with(|| places::is_own(image, *pos));
