@@ -11,12 +11,13 @@ use object::elf::{
 };
 use object::read::elf::{ElfFile64, FileHeader, ProgramHeader, SectionHeader};
 use object::{Endianness, Object, ObjectSection, ObjectSymbol, SymbolKind};
-use wryneck_ir::code_source::{Data, ThreadImage};
+use wryneck_ir::code_source::{Data, NoCode, ThreadImage};
 
 use crate::cpu::{CPUS, Cpu};
 use crate::dwarf::Dwarf;
 use crate::error::MachineError;
 use crate::link::Linked;
+use crate::load::SHADOWED;
 
 /// A range of memory the file fills: a section, or what is between sections.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -171,6 +172,19 @@ impl Elf {
             code_on_stack,
             linked: Linked::default(),
         })
+    }
+
+    /// Is there code at the address that will stay as it is?
+    pub fn code_at(&self, address: u64) -> Result<(), NoCode> {
+        match self.segment(address) {
+            Some(s) if s.executable && s.writable => Err(NoCode::Unsupported(format!("code at {address:#x}, which can be written"))),
+            Some(s) if s.executable => Ok(()),
+            Some(s) => Err(NoCode::NotExecutable(address, format!(" in `{}`, which may not be executed", s.name))),
+            None if self.code_on_stack && (SHADOWED.base..SHADOWED.base + SHADOWED.size).contains(&address) => {
+                Err(NoCode::Unsupported(format!("code at {address:#x}, which the program has written to its stack")))
+            }
+            None => Err(NoCode::NotExecutable(address, ", where no code is".to_owned())),
+        }
     }
 
     /// Puts a library's file into the same memory.

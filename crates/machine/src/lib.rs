@@ -67,7 +67,6 @@ pub use error::MachineError;
 pub use kept::Kept;
 pub use library::{LIBRARY_START, Library};
 pub use load::Process;
-use load::SHADOWED;
 pub use recognise::{Known, More, Passed};
 
 use block::Ahead;
@@ -393,15 +392,7 @@ impl MachineProgram {
         if let Some(missing) = self.elf.linked.outside_at(address).filter(|o| o.address == address) {
             return Err(NoCode::Unsupported(format!("call of `{}`, {}", missing.name, missing.why)));
         }
-        match self.elf.segment(address) {
-            Some(s) if s.executable && s.writable => Err(NoCode::Unsupported(format!("code at {address:#x}, which can be written"))),
-            Some(s) if s.executable => Ok(()),
-            Some(s) => Err(NoCode::NotExecutable(address, format!(" in `{}`, which may not be executed", s.name))),
-            None if self.elf.code_on_stack && (SHADOWED.base..SHADOWED.base + SHADOWED.size).contains(&address) => {
-                Err(NoCode::Unsupported(format!("code at {address:#x}, which the program has written to its stack")))
-            }
-            None => Err(NoCode::NotExecutable(address, ", where no code is".to_owned())),
-        }
+        self.elf.code_at(address)
     }
 }
 
