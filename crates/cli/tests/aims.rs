@@ -106,6 +106,20 @@ fn goals_are_reached_on_both_front_ends_and_natively() {
     }
 }
 
+/// Constructors and destructors are called by nothing but the start and the end of the program.
+#[test]
+fn what_runs_around_main_is_reached() {
+    let place = Place::new();
+    let source = "#include <stdio.h>\nstatic int c;\nstatic void last(void) { putchar('l'); }\n\
+                  __attribute__((constructor)) static void before(void) { c = getchar(); }\n\
+                  __attribute__((destructor)) static void after(void) { if (c == 'x') last(); }\nint main(void) { return 0; }\n";
+    place.put("around.c", source.as_bytes());
+    for goal in ["before", "after", "last"] {
+        let (run, code) = place.run(&["--find", goal, "around.c", "--sym-stdin", "1"]);
+        assert_eq!((code, run["goal"]["reached"].is_null()), (0, false), "{goal}: {run}");
+    }
+}
+
 #[test]
 fn what_cannot_be_reached_is_not() {
     let place = Place::new();

@@ -5,10 +5,13 @@ use wryneck_exec::Image;
 use wryneck_ir::link::Target;
 use wryneck_ir::{NONE, Op};
 
-/// The functions that the functions `roots`, those of libraries or what variables hold may call, with all that these may call.
+/// The functions that the functions `roots`, those of libraries, those that run before and after `main`, or what variables hold may call, with all that these
+/// may call.
 pub fn reached(image: &Image, roots: &[&str]) -> FxHashSet<u32> {
     let mut work: Vec<u32> =
         (0..image.program.functions().len() as u32).filter(|f| is_library(image, *f) || roots.contains(&image.name(*f))).collect();
+    let around = image.program.constructors().iter().chain(image.program.destructors());
+    work.extend(around.filter_map(function));
     for (unit, of) in (0u32..).zip(&image.program.units) {
         let symbols = of.module.relocs.iter().map(|reloc| reloc.symbol);
         work.extend(symbols.filter_map(|symbol| target(image, unit, symbol)));
@@ -34,7 +37,11 @@ fn is_library(image: &Image, func: u32) -> bool {
 }
 
 fn target(image: &Image, unit: u32, symbol: u32) -> Option<u32> {
-    match image.program.target(unit, symbol) {
+    function(&image.program.target(unit, symbol))
+}
+
+fn function(target: &Target) -> Option<u32> {
+    match target {
         Target::Func(f) => Some(f.0),
         Target::Data(..) | Target::Undefined(_) | Target::Null => None,
     }
