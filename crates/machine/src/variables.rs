@@ -263,6 +263,8 @@ impl<R: Reader<Offset = usize>> Reading<'_, R> {
         let is_c = self.is_c()?;
         // The type of the structure that the current function returns.
         let mut returned = None;
+        // C functions with nested ones, and these: gcc keeps variables that they share in a structure, by whose address both access them.
+        let mut share = Vec::new();
         while let Some(entry) = entries.next_dfs()? {
             while scopes.last().is_some_and(|s| s.depth >= entry.depth()) {
                 scopes.pop();
@@ -275,7 +277,10 @@ impl<R: Reader<Offset = usize>> Reading<'_, R> {
                     if let Some(outer) = self.found.functions.last_mut().filter(|_| nested) {
                         outer.apart = false;
                     }
+                    let inner = is_c && entry.depth() > 1 && !ranges.is_empty();
+                    share.extend(self.found.functions.len().checked_sub(1).filter(|_| inner));
                     self.function(entry, &ranges, is_c && !nested);
+                    share.extend(self.found.functions.len().checked_sub(1).filter(|_| inner));
                     returned = self.of.kind(entry).filter(|kind| self.kind_of(*kind).is_some_and(|kind| kind.ends));
                     scopes = vec![Scope { depth: entry.depth(), ranges }];
                 }
@@ -294,6 +299,7 @@ impl<R: Reader<Offset = usize>> Reading<'_, R> {
                 _ => {}
             }
         }
+        share.into_iter().for_each(|function| self.found.functions[function].locals.clear());
         Ok(false)
     }
 

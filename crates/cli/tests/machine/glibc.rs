@@ -220,6 +220,17 @@ fn states_of_the_processor_are_saved_and_loaded() {
     }
 }
 
+/// A nested function accesses variables of the outer one by the address of a structure that no debug information tells of.
+#[test]
+fn variables_that_nested_functions_share_have_no_bounds() {
+    let place = Place::new();
+    fs::write(place.path("shared.c"), include_str!("shared.c")).expect("there is room");
+    place.built_by_gcc("shared.c", &["-O0", "-g", "-o", "shared"]);
+    let run = place.explored(&["shared", "--sym-stdin", "1"]);
+    assert!(statuses(&run).iter().all(|end| end.starts_with("exit")), "{run}");
+    place.replayed();
+}
+
 /// gcc writes code to the stack for a nested function whose address is taken. `lahf` loads a flag that is not kept.
 #[test]
 fn code_on_the_stack_and_the_auxiliary_carry_are_unsupported() {
