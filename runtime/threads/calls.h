@@ -34,12 +34,12 @@ static int would_go_on(const struct call *call)
 /* All threads wait. What a child or a timer does may end a system call: one whose call would not wait any more; 0: none, for long. */
 static int from_outside(int *able)
 {
-	int left = are_processes ? 3000 : 300, waits = 0; /* in ms */
+	int left = (are_processes ? 3000 : 300) + until_alarm(), waits = 0; /* in ms */
 	for (int i = 0; i < count; i++) waits |= threads[i].status == READY && threads[i].call;
 	for (; waits && left > 0; left--) {
 		for (int i = 0; i < count; i++)
 			if (threads[i].status == READY && threads[i].call && would_go_on(threads[i].call)) return *able = i, 1;
-		poll(0, 0, 1);
+		idle(1);
 	}
 	return 0;
 }

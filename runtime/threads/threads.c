@@ -33,6 +33,7 @@
 #include <sys/select.h>
 #include <sys/socket.h>
 #include <sys/syscall.h>
+#include <sys/time.h>
 #include <sys/uio.h>
 #include <threads.h>
 #include <time.h>
@@ -220,6 +221,28 @@ static const struct wait *wait_of(int thread)
 	return t->status == WAITS || (t->status == READY && t->stage == TRIES) ? &t->wait : 0;
 }
 
+/* Lets real time pass: the program's own clock moves by each wait, which the replay library then leaves out. */
+static void idle(int milliseconds) { syscall(SYS_poll, 0, 0, milliseconds); }
+
+/* Milliseconds until the signal of `alarm` or `setitimer` is there, or 0. */
+static int until_alarm(void)
+{
+	struct itimerval left;
+	if (getitimer(ITIMER_REAL, &left) || !(left.it_value.tv_sec || left.it_value.tv_usec)) return 0;
+	return left.it_value.tv_sec * 1000 + left.it_value.tv_usec / 1000 + 100;
+}
+
+/* The signal of a timer may end the program. How much time those of `timer_create` have left is not said. */
+static void await_timers(void)
+{
+	int alarm = until_alarm();
+	if (alarm) idle(alarm);
+	char byte;
+	int timers = open("/proc/self/timers", O_RDONLY | O_CLOEXEC);
+	if (timers >= 0 && read(timers, &byte, 1) == 1) idle(3000);
+	if (timers >= 0) close(timers);
+}
+
 static _Noreturn void deadlock(const struct wait *own)
 {
 	char text[1024];
@@ -229,6 +252,7 @@ static _Noreturn void deadlock(const struct wait *own)
 		if (!wait || length > (int)sizeof text - 80) continue;
 		length += snprintf(text + length, sizeof text - length, "%sthread %d waits for %s", length ? "; " : "", i, words[wait->kind]);
 	}
+	await_timers();
 	wryneck_ends("deadlock", text);
 }
 

@@ -155,7 +155,7 @@ fn a_deadlock_names_the_lock_of_an_executable() {
     let run = of_executable(&text, &["musl-gcc", "-static"], &[]);
     let message = run["findings"][0]["message"].as_str().unwrap_or("");
     assert!(message.contains("the mutex `m` (40 bytes), which thread 1 held when it ended"), "{run}");
-    assert_eq!(run["findings"][0]["native"]["verdict"], "inconclusive", "{run}");
+    assert_eq!(run["findings"][0]["native"]["verdict"], "reproduced", "{run}");
 }
 
 /// The program's own functions of threads ask the kernel: what is found is the same, but that a lock has no name.

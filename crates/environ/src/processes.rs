@@ -11,7 +11,7 @@ use wryneck_exec::processes::ProcessId;
 use wryneck_exec::threads::ThreadId;
 
 use crate::state::{Fd, Mapping, NodeId, World};
-use crate::sys::signals::Pending;
+use crate::sys::signals::{self, Pending};
 use crate::threads::Threads;
 
 /// The most processes of a path.
@@ -121,6 +121,11 @@ impl Processes {
                 Rc::make_mut(&mut process.own.threads).step();
             }
         }
+    }
+
+    /// Whether one that waits has set a timer.
+    pub fn are_timed(&self) -> bool {
+        self.all.iter().any(|process| process.waits() && signals::is_timed(&process.own))
     }
 
     /// The threads of the processes that do not run.

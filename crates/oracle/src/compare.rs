@@ -30,7 +30,7 @@ const UNDEFINED: &[Undefined] = &[
     Undefined { mnemonics: &["bls", "bzhi", "andn"], flags: flag::PF, why: "PF is undefined" },
 ];
 
-/// AF is not computed at all: no conditional instruction reads it, only `lahf` and `pushf` show it.
+/// AF is not computed at all: no conditional instruction reads it, and `lahf` and `pushf`, which show it, are unsupported.
 const NOT_MODELLED: u64 = flag::AF;
 
 /// Flags that say nothing behind this instruction from this state.

@@ -327,7 +327,12 @@ fn deadlock(cx: &Cx<'_>) -> PathEnd {
         Status::Waits(what) => Some(format!("{} is at {what}", name(number))),
         Status::Ready | Status::Ended(_) | Status::Gone => None,
     });
-    PathEnd::fault(FaultKind::Deadlock, format!("all processes wait: {}", waits.collect::<Vec<_>>().join("; ")))
+    let waits = waits.collect::<Vec<_>>().join("; ");
+    let world = World::of(cx);
+    match signals::is_timed(&world.own) || world.processes.are_timed() {
+        true => PathEnd::Unsupported(format!("all processes wait until a timer's signal comes: {waits}")),
+        false => PathEnd::fault(FaultKind::Deadlock, format!("all processes wait: {waits}")),
+    }
 }
 
 fn name(process: ProcessId) -> String {

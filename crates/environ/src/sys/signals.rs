@@ -16,6 +16,7 @@ use super::time::{MICROS, micros};
 use super::{Done, Sys, children};
 use crate::Linux;
 use crate::errno::{EAGAIN, EINTR, EINVAL, Errno, Halt, RESTARTS};
+use crate::processes::Own;
 use crate::sig::Args;
 use crate::state::World;
 use crate::threads;
@@ -122,6 +123,23 @@ fn action(world: &World, signal: u32) -> Action {
 pub(super) fn end(signal: u32) -> PathEnd {
     let message = if signal == SIGABRT { "the program aborts".into() } else { format!("the program kills itself by signal {signal}") };
     PathEnd::fault(FaultKind::Abort, message)
+}
+
+/// How a program ends of which all threads wait while a timer is set; `waits` are their waits in words. `None`: no signal will come, or it is ignored.
+pub(crate) fn ends_waits(world: &World, waits: &str) -> Option<PathEnd> {
+    world.own.pending.timer?;
+    match action(world, SIGALRM) {
+        Action::Nothing => None,
+        Action::Ends if world.own.signal_mask & bit(SIGALRM) == 0 => Some(end(SIGALRM)),
+        Action::Ends | Action::Stops | Action::Calls(_) => {
+            Some(PathEnd::Unsupported(format!("all threads wait until a timer's signal comes: {waits}")))
+        }
+    }
+}
+
+/// Whether a process has set a timer.
+pub(crate) fn is_timed(own: &Own) -> bool {
+    own.pending.timer.is_some()
 }
 
 fn stop(signal: u32) -> PathEnd {

@@ -30,6 +30,7 @@ use crate::errno::Errno;
 use crate::failing::choose_byte;
 use crate::state::World;
 use crate::sys::children::{self, pid};
+use crate::sys::signals;
 
 /// The functions by which a program comes to have threads, or keys whose destructors run at their ends: its own calls, and those of musl's functions
 /// that make threads themselves.
@@ -484,6 +485,9 @@ fn deadlock(cx: &mut Cx<'_>, wait: Option<Wait>) -> PathEnd {
     }
     // The same deadlock is one finding, whichever thread came to it last.
     run(cx, first.unwrap_or(me));
+    if let Some(end) = signals::ends_waits(World::of(cx), &words.join("; ")) {
+        return end;
+    }
     match words.len() {
         _ if from_outside => {
             PathEnd::Unsupported(format!("all threads wait, one of them for what may come from outside: {}", words.join("; ")))
