@@ -23,7 +23,7 @@ pub(crate) fn all_wait(processes: &[PathBuf]) -> Option<Vec<Waiting>> {
     let mut all = Vec::new();
     for process in processes {
         // The signal of a timer ends a wait; those of `setitimer` are not shown.
-        if fs::metadata(process.join("timers")).is_ok() && !fs::read(process.join("timers")).ok()?.is_empty() {
+        if fs::read(process.join("timers")).is_ok_and(|timers| !timers.is_empty()) {
             return None;
         }
         for task in fs::read_dir(process.join("task")).ok()? {
