@@ -20,6 +20,8 @@ pub struct About {
     pub stdout: Option<Vec<u8>>,
     pub leaks: Vec<Leak>,
     pub approximated: bool,
+    /// What was first skipped or assumed, if the path is approximated.
+    pub assumed: Option<String>,
     /// The path goes on behind its fault.
     pub goes_on: bool,
     /// Memory that was never written is input of the path.
@@ -54,6 +56,11 @@ pub struct Leak {
 }
 
 impl About {
+    /// What was first skipped or assumed on an approximated path.
+    pub fn assumption(&self) -> &str {
+        self.assumed.as_deref().unwrap_or("see the ledger")
+    }
+
     /// Of a test, from the `.json` beside it.
     pub fn of_test(test: &Path) -> Result<About> {
         let file = test.with_extension("json");

@@ -245,7 +245,7 @@ impl Replay {
                 Verdict::Cannot(format!("memory never written has other values natively: {how}"))
             }
             Verdict::Different(how) if about.approximated => {
-                Verdict::Different(format!("{how}; something on the path was skipped or assumed, see the ledger"))
+                Verdict::Different(format!("{how}; something on the path was skipped or assumed: {}", about.assumption()))
             }
             Verdict::Different(_) | Verdict::Same | Verdict::Cannot(_) => verdict,
         })

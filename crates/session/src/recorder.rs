@@ -208,6 +208,9 @@ fn outline(core: &Core, ended: &Ended, class: Class, what: &str) -> Box<Outline>
     let objects = results::inputs(ended).into_iter().map(object).collect();
     let mut about =
         json!({ "class": class.name(), "what": what, "instructions": ended.instructions, "approximated": ended.approximated.is_some() });
+    if let Some(what) = &ended.approximated {
+        about["assumed"] = (**what).into();
+    }
     if ended.unwritten_input {
         about["unwritten_input"] = true.into();
     }
