@@ -120,7 +120,7 @@ impl Expected {
         matches!(self, Expected::Fault(kind) if OF_ORDER.contains(&kind.as_str()))
     }
 
-    /// Whether the program ends by none of its threads, since each waits for another one.
+    /// Whether the program does not end, because each of its threads waits for another one.
     pub fn may_be_stuck(&self) -> bool {
         matches!(self, Expected::Fault(kind) if kind == DEADLOCK)
     }

@@ -272,15 +272,16 @@ impl<R: Reader<Offset = usize>> Reading<'_, R> {
             match entry.tag() {
                 constants::DW_TAG_subprogram => {
                     let ranges = self.ranges(entry)?;
-                    // A function in a function accesses the outer one's variables by its frame.
-                    let nested = !scopes.is_empty() && !ranges.is_empty();
+                    // A function in a function accesses the outer one's variables by its frame. In C that is each one below the unit.
+                    let nested = !ranges.is_empty() && if is_c { entry.depth() > 1 } else { !scopes.is_empty() };
+                    let before = self.found.functions.len();
                     if let Some(outer) = self.found.functions.last_mut().filter(|_| nested) {
                         outer.apart = false;
                     }
-                    let inner = is_c && entry.depth() > 1 && !ranges.is_empty();
-                    share.extend(self.found.functions.len().checked_sub(1).filter(|_| inner));
                     self.function(entry, &ranges, is_c && !nested);
-                    share.extend(self.found.functions.len().checked_sub(1).filter(|_| inner));
+                    if is_c && nested {
+                        share.push(before.saturating_sub(1)..self.found.functions.len());
+                    }
                     returned = self.of.kind(entry).filter(|kind| self.kind_of(*kind).is_some_and(|kind| kind.ends));
                     scopes = vec![Scope { depth: entry.depth(), ranges }];
                 }
@@ -299,7 +300,7 @@ impl<R: Reader<Offset = usize>> Reading<'_, R> {
                 _ => {}
             }
         }
-        share.into_iter().for_each(|function| self.found.functions[function].locals.clear());
+        share.into_iter().flatten().for_each(|function| self.found.functions[function].locals.clear());
         Ok(false)
     }
 
