@@ -16,7 +16,7 @@ use crate::budget::{self, Budget, Cause};
 use crate::problem::{self, problem};
 use crate::{allocator, child, disk, scratch};
 
-pub use crate::usage::{look, memory, memory_is_over, work, works_on};
+pub use crate::usage::{look, memory, memory_is_over, memory_trimmed, work, works_on};
 
 /// How long after [`budget::AFTER`] work is cut off.
 const LATE: Duration = Duration::from_millis(250);

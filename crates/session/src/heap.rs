@@ -4,6 +4,12 @@
 //! with glibc's heap. Clearing such a page takes longer than a small program's run can make up for, so the first 64 MiB have pages of the usual size. This
 //! affects time only.
 
+/// Returns freed memory to the system now, which the allocator else does after a while.
+pub fn trim() {
+    // SAFETY: it works on the allocator's own structures.
+    unsafe { libmimalloc_sys::mi_collect(true) }
+}
+
 #[cfg(target_os = "linux")]
 mod linux {
     use libmimalloc_sys::{mi_option_large_os_pages, mi_option_set, mi_reserve_os_memory_ex};

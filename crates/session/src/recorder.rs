@@ -296,6 +296,10 @@ impl Control for Telling<'_> {
         usage::memory()
     }
 
+    fn memory_trimmed(&mut self) -> u64 {
+        usage::memory_trimmed()
+    }
+
     fn end_signal(&mut self) -> Stop {
         self.recorder.halt.signal(None)
     }

@@ -5,7 +5,7 @@ use std::borrow::Cow;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Mutex, PoisonError};
 
-use crate::{allocator, child};
+use crate::{allocator, child, heap};
 
 static PEAK: AtomicU64 = AtomicU64::new(0);
 static LATEST: AtomicU64 = AtomicU64::new(0);
@@ -36,6 +36,12 @@ pub fn memory() -> u64 {
         LATEST.store(child::memory_of_self(), Ordering::Relaxed);
     }
     LATEST.load(Ordering::Relaxed)
+}
+
+/// The same once freed memory is returned to the system.
+pub fn memory_trimmed() -> u64 {
+    heap::trim();
+    memory()
 }
 
 /// Whether the limit of memory was met.

@@ -253,6 +253,10 @@ impl Control for Collector<'_> {
         watchdog::memory()
     }
 
+    fn memory_trimmed(&mut self) -> u64 {
+        watchdog::memory_trimmed()
+    }
+
     fn end_signal(&mut self) -> Stop {
         let deadline = self.deadline;
         Stop::when(move || signal::interrupted() || watchdog::memory_is_over() || Instant::now() >= deadline)

@@ -51,7 +51,12 @@ pub(super) fn run(core: &mut Core, adopting: &mut Adopting, pending: usize, stat
         let mut checked = held::check(core, state);
         if checked.is_ok() && core.config.alone && (budget < 0 || core.block_bytes >= POLL_BYTES) {
             let now = control.memory_used();
-            checked = held::check_growth(core, *before.get_or_insert(now), now);
+            let before = *before.get_or_insert(now);
+            checked = held::check_growth(core, before, now);
+            // Tables that double leave their old half with the allocator for a while.
+            if checked.is_err() {
+                checked = held::check_growth(core, before, control.memory_trimmed());
+            }
         }
         if let Err(stop) = checked {
             return Some(stop);

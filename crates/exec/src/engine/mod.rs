@@ -51,6 +51,10 @@ pub trait Control {
     fn memory_used(&mut self) -> u64 {
         0
     }
+    /// The same once the allocator has returned freed memory to the system. Slow: asked before a path ends for what it holds.
+    fn memory_trimmed(&mut self) -> u64 {
+        self.memory_used()
+    }
     /// A signal for the solver to give up one query that the caller thinks takes too long.
     fn solver_stop(&mut self) -> wryneck_solver::Stop {
         wryneck_solver::Stop::never()
