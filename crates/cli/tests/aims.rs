@@ -311,7 +311,13 @@ fn seeds_that_cannot_be_used_are_named() {
     assert!(Command::new("mkfifo").arg(place.at("pipe")).status().expect("there is a mkfifo").success());
     let stdin: &[&str] = &["secret.c", "--sym-stdin", "12"];
     let two: &[&str] = &["secret.c", "--sym-stdin", "12", "--sym-file", "f:0-3"];
-    let cases: [(&str, &[&str], &str); 13] = [
+    symlink("self", place.at("self")).expect("there is room");
+    let cases: [(&str, &[&str], &str); 18] = [
+        ("self", stdin, "symbolic links"),
+        ("pipe", stdin, "write `--seed FILE`"),
+        ("garbage.ktest", stdin, "write `--seed FILE`"),
+        ("f=long", two, "`--sym-file f:0-50`"),
+        ("long", &["secret.c", "--sym-arg", "4"], "`--sym-arg 50`"),
         ("long", stdin, "longer than the 12 bytes"),
         ("empty", stdin, "empty, and `stdin` has 12 bytes"),
         ("nothing", stdin, "does not exist"),
@@ -333,7 +339,7 @@ fn seeds_that_cannot_be_used_are_named() {
     let said = place.error(&["--export", "new", "secret.c"]);
     assert!(said.contains("`--export`: nothing is symbolic"), "{said}");
     let (run, _) = place.run(&["--seed", "other.ktest", "secret.c", "--sym-stdin", "2"]);
-    assert!(notes(&run).contains("for another input: their paths make no `whatever`"), "{run}");
+    assert!(notes(&run).contains("for another input: their paths make no `whatever`, but `stdin`"), "{run}");
     let (run, code) = place.run(&["--seed", "right.ktest", "--find", "opened", "secret.c", "--sym-stdin", "12"]);
     assert_eq!((code, run["totals"]["paths"].as_u64()), (0, Some(1)), "the seed's path is the first: {run}");
 }

@@ -46,6 +46,12 @@ pub struct Seeds {
     followed: Option<Rc<RefCell<Followed>>>,
 }
 
+/// Why a file cannot be used, and what to do.
+struct Refused {
+    why: String,
+    help: String,
+}
+
 const HELP: &str = "write `--seed FILE`, `--seed DIR`, `--seed TEST.ktest`, or `--seed INPUT=FILE` such as `--seed stdin=FILE`";
 
 impl Seeds {
@@ -79,7 +85,7 @@ impl Seeds {
             Some((name, path)) => (Some(name), Path::new(path)),
             None => (None, Path::new(word)),
         };
-        if !path.exists() {
+        if path.symlink_metadata().is_err() {
             let help = match word.parse::<u64>() {
                 Ok(_) => "the seed of the random searchers is `--search-seed N`",
                 Err(_) => HELP,
@@ -89,7 +95,7 @@ impl Seeds {
         if !path.is_dir() {
             return match self.file(path, name, slots)? {
                 Ok(()) => Ok(()),
-                Err(why) => Err(problem(format!("`--seed {word}` cannot be used: it is {why}"), advice(slots, path))),
+                Err(Refused { why, help }) => Err(problem(format!("`--seed {word}` cannot be used: it is {why}"), help)),
             };
         }
         let files = corpus::files(path).map_err(|e| problem(format!("`--seed {word}`: the folder cannot be read: {e}"), HELP))?;
@@ -100,43 +106,44 @@ impl Seeds {
         let (before, count) = (self.seeds.len(), files.len());
         let mut first = None;
         for file in files {
-            if let Err(why) = self.file(&file, name, slots)? {
-                first.get_or_insert((why.clone(), file.clone()));
-                self.note(format!("seeds were left out: {why}"), &file);
+            if let Err(refused) = self.file(&file, name, slots)? {
+                self.note(format!("seeds were left out: {}", refused.why), &file);
+                first.get_or_insert((refused, file));
             }
         }
         match first.filter(|_| self.seeds.len() == before) {
-            Some((why, file)) => Err(problem(
-                format!("`--seed {word}`: none of {count} seeds can be used; `{}` is {why}", file.display()),
-                advice(slots, &file),
-            )),
+            Some((Refused { why, help }, file)) => {
+                Err(problem(format!("`--seed {word}`: none of {count} seeds can be used; `{}` is {why}", file.display()), help))
+            }
             None => Ok(()),
         }
     }
 
-    /// Adds a file, or says why it cannot be used. An error: which input it fills is not clear.
-    fn file(&mut self, file: &Path, name: Option<&str>, slots: &[Slot]) -> Result<Result<(), String>> {
+    /// Adds a file, or says why it cannot be used. An error: it is not clear which input it fills.
+    fn file(&mut self, file: &Path, name: Option<&str>, slots: &[Slot]) -> Result<Result<(), Refused>> {
+        let refused = |why: String| Ok(Err(Refused { why, help: HELP.into() }));
         let bytes = match data::read(file, data::TEST) {
             Ok(bytes) => bytes,
-            Err(error) => return Ok(Err(format!("not readable ({error})"))),
+            Err(error) => return refused(format!("not readable ({error})")),
         };
         if file.extension().is_some_and(|end| end == "ktest") {
-            return Ok(match KTest::from_bytes(&bytes) {
-                Ok(test) if test.objects.is_empty() => Err("a test without any input".into()),
+            return match KTest::from_bytes(&bytes) {
+                Ok(test) if test.objects.is_empty() => refused("a test without any input".into()),
                 Ok(test) => {
                     let inputs = test.objects.into_iter().map(|o| (String::from_utf8_lossy(&o.name).into_owned(), o.bytes)).collect();
                     self.seeds.push(Seed { file: file.into(), inputs });
-                    Ok(())
+                    Ok(Ok(()))
                 }
-                Err(error) => Err(format!("no test ({error})")),
-            });
+                Err(error) => refused(format!("no test ({error})")),
+            };
         }
         let slot = match name {
             Some(name) => slots.iter().find(|slot| slot.name == name || slot.bytes == name),
             None => Some(only("--seed", slots)?),
         };
+        let len = bytes.len();
         let filled = match slot {
-            Some(slot) => slot.fill(bytes),
+            Some(slot) => slot.fill(bytes).map_err(|why| Refused { why, help: advice(slot, len) }),
             // Inputs that the program makes itself are known as its path makes them.
             None => Ok((vec![(name.unwrap_or_default().to_owned(), bytes)], None)),
         };
@@ -180,7 +187,7 @@ impl Seeds {
         for (name, bytes) in &inputs {
             let made = ended.inputs.iter().find(|input| *input.name == **name).map(|input| input.bytes.len());
             match made {
-                None => self.note(format!("seeds are for another input: their paths make no `{name}`"), &file),
+                None => self.note(format!("seeds are for another input: {}", not_made(name, ended)), &file),
                 Some(len) if len < bytes.len() => {
                     self.note(format!("seeds are longer than the input `{name}` of {len} bytes: the rest is not used"), &file);
                 }
@@ -212,13 +219,22 @@ impl Seeds {
     }
 }
 
-fn advice(slots: &[Slot], file: &Path) -> String {
-    let most = slots.first().map_or(0, |slot| slot.most() as u64);
-    let len = std::fs::metadata(file).map_or(0, |there| there.len()).max(most);
-    match slots.first().map(|slot| slot.name.as_str()) {
-        Some("stdin") => format!("give the input room for all sizes: `--sym-stdin 0-{len}`"),
-        Some("data") => format!("give the input room: `--entry-bytes {len}`"),
-        Some(name) if !slots[0].text => format!("give the input room for all sizes: `--sym-file {name}:0-{len}`"),
-        Some(_) | None => HELP.into(),
+/// What to do about a file of `len` bytes that does not fit.
+fn advice(slot: &Slot, len: usize) -> String {
+    let len = len.max(slot.most());
+    match slot.name.as_str() {
+        "stdin" => format!("give the input room for all sizes: `--sym-stdin 0-{len}`"),
+        "data" => format!("give the input room: `--entry-bytes {len}`"),
+        name if slot.text && name.starts_with("arg") => format!("give the input room: `--sym-arg {len}`; an argument has no zero byte"),
+        name if slot.is_file() => format!("give the input room for all sizes: `--sym-file {name}:0-{len}`"),
+        _ => HELP.into(),
+    }
+}
+
+fn not_made(name: &str, ended: &Ended) -> String {
+    let made: Vec<String> = ended.inputs.iter().map(|input| format!("`{}`", input.name)).collect();
+    match made.is_empty() {
+        true => format!("their paths make no `{name}`, and no other"),
+        false => format!("their paths make no `{name}`, but {}", made.join(", ")),
     }
 }

@@ -69,8 +69,8 @@ impl Followed {
                 }
                 let waiting = self.seeds.seeds.len();
                 // Which input it fills was clear when the run began.
-                if let Ok(Err(why)) = self.seeds.file(&file, folder.name.as_deref(), &self.slots) {
-                    self.seeds.note(format!("seeds that appeared were left out: {why}"), &file);
+                if let Ok(Err(refused)) = self.seeds.file(&file, folder.name.as_deref(), &self.slots) {
+                    self.seeds.note(format!("seeds that appeared were left out: {}", refused.why), &file);
                 }
                 self.written.resize(self.written.len() + self.seeds.seeds.len() - waiting, written);
                 folder.known.insert(file);

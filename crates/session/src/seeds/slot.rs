@@ -98,6 +98,11 @@ impl Slot {
         more.chain([&self.bytes]).any(|name| name == input)
     }
 
+    /// Whether it is what a file named by the user holds (`--sym-file`).
+    pub fn is_file(&self) -> bool {
+        self.bytes == format!("{}_data", self.name)
+    }
+
     /// Most bytes that it takes.
     pub fn most(&self) -> usize {
         usize::try_from(self.most).unwrap_or(usize::MAX)
