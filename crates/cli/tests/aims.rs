@@ -106,6 +106,24 @@ fn goals_are_reached_on_both_front_ends_and_natively() {
     }
 }
 
+/// A function of a library that the loader maps while the program runs.
+#[test]
+fn imported_functions_are_reached() {
+    let place = Place::new();
+    let source = "#include <stdio.h>\n#include <stdlib.h>\n#include <string.h>\n#include <unistd.h>\nint main(void) {\n  char text[4] = {0};\n\
+                  if (read(0, text, 3) == 3 && text[0] == 'x') {\n    if (strchr(text, 'q')) exit(3);\n    puts(getenv(\"HOME\") ? \"a\" : \"b\");\n  }\n\
+                  if (text[0] == 'y' && text[0] == 'z') abort();\n  return 0;\n}\n";
+    place.put("imports.c", source.as_bytes());
+    let done = Command::new("gcc").current_dir(place.0.path()).args(["-O0", "-o", "imports", "imports.c"]).status();
+    assert!(done.expect("there is a gcc").success());
+    for (goal, reached) in [("puts", true), ("strchr", true), ("getenv", true), ("abort", false)] {
+        let (run, code) = place.run(&["--find", goal, "imports", "--sym-stdin", "3"]);
+        assert_eq!((code, run["goal"]["reached"].is_null()), (i32::from(!reached), !reached), "{goal}: {run}");
+    }
+    let said = place.error(&["--find", "strstr", "imports", "--sym-stdin", "3"]);
+    assert!(said.contains("the program has no function `strstr`"), "{said}");
+}
+
 /// Constructors and destructors are called by nothing but the start and the end of the program.
 #[test]
 fn what_runs_around_main_is_reached() {

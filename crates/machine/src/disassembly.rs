@@ -3,8 +3,9 @@
 //! x86 instructions have no marked beginnings, so decoding starts at the function's first instruction. In a function without a symbol, or
 //! a very long one, it starts at the address itself.
 
+use crate::MachineProgram;
 use crate::elf::Elf;
-use crate::pcode::Decoder;
+use crate::pcode::{Decoder, Instruction};
 
 /// Bytes between the beginning of a function and an address in it, above which the function is not decoded from its beginning.
 const FAR: u64 = 1 << 16;
@@ -17,6 +18,25 @@ pub struct Line {
     pub place: String,
     /// Mnemonic and operands; what they name is in `<>`.
     pub text: String,
+}
+
+impl MachineProgram {
+    /// The instruction at an address of the program's files, if code may be there.
+    pub fn instruction(&self, address: u64) -> Option<Instruction> {
+        self.decoder.decode(address, bytes_at(&self.elf, address)?).ok()
+    }
+
+    /// The instructions around the one at an address: this many before it and after it.
+    pub fn disassembled(&self, address: u64, before: usize, behind: usize) -> Vec<Line> {
+        around(&self.elf, &self.decoder, address, before, behind)
+    }
+}
+
+/// The bytes at an address that an instruction there may have, if code may be there.
+fn bytes_at(elf: &Elf, address: u64) -> Option<&[u8]> {
+    let segment = elf.segment(address).filter(|s| s.executable)?;
+    let rest = segment.bytes.get(usize::try_from(address - segment.base).ok()?..)?;
+    Some(&rest[..rest.len().min(elf.cpu.max_instruction)])
 }
 
 /// The instruction at an address, and so many before and after it in its function. Empty if there is no code.
@@ -44,9 +64,7 @@ pub fn around(elf: &Elf, decoder: &Decoder, address: u64, before: usize, behind:
 
 /// An instruction in words, and the address after it.
 fn line(elf: &Elf, decoder: &Decoder, address: u64) -> Option<(Line, u64)> {
-    let segment = elf.segment(address).filter(|s| s.executable)?;
-    let rest = segment.bytes.get(usize::try_from(address - segment.base).ok()?..)?;
-    let bytes = &rest[..rest.len().min(elf.cpu.max_instruction)];
+    let bytes = bytes_at(elf, address)?;
     let next = decoder.decode(address, bytes).ok()?.next();
     let (mnemonic, operands) = decoder.text(address, bytes);
     let text = format!("{:<8}{}", mnemonic.to_lowercase(), operands.to_lowercase().replace(',', ", ").replace("+ -", "- "));

@@ -10,7 +10,7 @@ use object::elf::{
     ET_DYN, ET_EXEC, PF_W, PF_X, PT_DYNAMIC, PT_GNU_STACK, PT_INTERP, PT_LOAD, PT_TLS, SHF_ALLOC, SHF_TLS, SHT_NOBITS, STT_GNU_IFUNC,
 };
 use object::read::elf::{ElfFile64, FileHeader, ProgramHeader, SectionHeader};
-use object::{Endianness, Object, ObjectSection, ObjectSymbol, SymbolKind};
+use object::{Endianness, Object, ObjectSection, ObjectSymbol, ObjectSymbolTable, RelocationTarget, SymbolKind};
 use wryneck_ir::code_source::{Data, NoCode, ThreadImage};
 
 use crate::cpu::{CPUS, Cpu};
@@ -72,8 +72,10 @@ pub struct Elf {
     pub base: u64,
     /// By address.
     pub symbols: Vec<Symbol>,
-    /// Functions that are chosen when the program begins: each stands at the address of what chooses it.
+    /// Functions that are chosen when the program begins, those of mapped libraries too: each stands at the address of what chooses it.
     pub chosen: Vec<Symbol>,
+    /// Functions that libraries are to bring: names, and where the loader is to write an address of each.
+    pub imports: Vec<(String, u64)>,
     /// Another program, which is there too, loads it and its libraries.
     pub is_loaded: bool,
     /// Debug information, of each file that has some.
@@ -166,6 +168,7 @@ impl Elf {
             base,
             symbols,
             chosen,
+            imports: imports(&elf, base),
             is_loaded: false,
             dwarf: Dwarf::read(&elf, base).into_iter().collect(),
             thread_image,
@@ -490,4 +493,15 @@ fn symbols(elf: &File<'_>, base: u64) -> Result<(Vec<Symbol>, Vec<Symbol>), Mach
         all.dedup();
     }
     Ok((symbols, choosers))
+}
+
+/// The functions that a file asks its loader for.
+fn imports(elf: &File<'_>, base: u64) -> Vec<(String, u64)> {
+    let named = |(slot, relocation): (u64, object::Relocation)| {
+        let RelocationTarget::Symbol(number) = relocation.target() else { return None };
+        let symbol = elf.dynamic_symbol_table()?.symbol_by_index(number).ok()?;
+        let is_asked = symbol.is_undefined() && symbol.kind() != SymbolKind::Data;
+        is_asked.then(|| symbol.name().ok().map(|name| (name.to_owned(), slot.wrapping_add(base)))).flatten()
+    };
+    elf.dynamic_relocations().into_iter().flatten().take(MAX_NAMES).filter_map(named).collect()
 }

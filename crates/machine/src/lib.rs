@@ -74,7 +74,7 @@ use calls::{BAD_RETURN, Calls, RETURNED, Shadowed};
 use flow::Ways;
 use growth::{Grown, Session};
 use lift::Surroundings;
-use pcode::{Decoder, Instruction, Space, Varnode};
+use pcode::{Decoder, Space, Varnode};
 use place::Places;
 use recognise::Recognition;
 use registers::RegisterFile;
@@ -303,13 +303,6 @@ impl MachineProgram {
         Some(self.addresses[before].1)
     }
 
-    /// The instruction at an address of the program's files, if code may be there.
-    pub fn instruction(&self, address: u64) -> Option<Instruction> {
-        let segment = self.elf.segment(address).filter(|s| s.executable)?;
-        let rest = segment.bytes.get(usize::try_from(address - segment.base).ok()?..)?;
-        self.decoder.decode(address, &rest[..rest.len().min(self.elf.cpu.max_instruction)]).ok()
-    }
-
     /// Where a register of the file is in the register space.
     pub fn register(&self, name: &str) -> Option<Varnode> {
         let r = self.registers.named(name).ok()?;
@@ -319,11 +312,6 @@ impl MachineProgram {
     /// The frame pointer of a function that keeps one, by its first instructions.
     pub fn frame_pointer_of(&self, function: &elf::Symbol) -> Option<Varnode> {
         self.register(self.elf.cpu.frame_pointer.0).filter(|_| frames::keeps_frame_pointer(&self.elf, function))
-    }
-
-    /// The instructions around the one at an address: this many before it and after it.
-    pub fn disassembled(&self, address: u64, before: usize, behind: usize) -> Vec<disassembly::Line> {
-        disassembly::around(&self.elf, &self.decoder, address, before, behind)
     }
 
     /// Lowers the blocks at an address and along its fixed branches.
@@ -458,6 +446,7 @@ impl Lowering for MachineProgram {
             self.told.add(&symbols, &chosen, &|_| true);
             self.elf.add_symbols(symbols);
             variants::name(self, &chosen);
+            self.elf.chosen.extend(chosen);
             self.ends = OnceCell::new();
         }
         true
@@ -480,6 +469,10 @@ impl Lowering for MachineProgram {
 
     fn address_of(&self, instruction: u32) -> Option<u64> {
         MachineProgram::address_of(self, instruction)
+    }
+
+    fn begins_at(&self, name: &str, address: u64) -> bool {
+        self.elf.names_at(address).any(|(known, _)| known == name) || recognise::is_chosen_at(&self.elf, name, address)
     }
 }
 

@@ -243,6 +243,7 @@ pub fn objects(files: &[(String, Vec<u8>)], elsewhere: &dyn Fn(&str) -> Elsewher
         base: 0,
         symbols,
         chosen: Vec::new(),
+        imports: Vec::new(),
         is_loaded: false,
         dwarf,
         thread_image,

@@ -93,6 +93,11 @@ struct Recognised {
 /// Bytes behind the beginning of what chooses a function, at which the function is hooked. No other function begins there.
 const CHOSEN: u64 = 1;
 
+/// Whether a function that is chosen when the program begins is hooked at this address.
+pub fn is_chosen_at(elf: &Elf, name: &str, address: u64) -> bool {
+    elf.chosen.iter().any(|symbol| symbol.address + CHOSEN == address && symbol.name == name)
+}
+
 /// The hooked functions of a program, by address.
 #[derive(Default)]
 pub struct Recognition {

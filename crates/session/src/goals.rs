@@ -1,5 +1,7 @@
 //! `--find` and `--avoid`: from words to places in the program, on both front ends.
 
+use std::ops::RangeInclusive;
+
 use anyhow::Result;
 use wryneck_exec::goals::{Aim, Goals, Mark, is_file};
 use wryneck_exec::{Explorer, Image};
@@ -20,6 +22,9 @@ enum Wanted {
     Address(u64),
     Output(Vec<u8>),
 }
+
+/// Bytes of a stub that jumps to a library (System V x86-64 ABI, section 5.2).
+const STUB: u64 = 16;
 
 const HELP: &str = "write a function's name, `FILE:LINE`, an address such as `0x401136`, or `output:TEXT`";
 
@@ -186,7 +191,13 @@ fn in_machine_code(wanted: &Wanted, elf: &Elf, aim: Aim, goals: &mut Goals, lowe
             let at: Vec<u64> = elf.symbols.iter().filter(|s| s.code && s.name == *name).map(|s| s.address).collect();
             at.iter().for_each(|address| goals.mark(Mark::Address(*address), aim));
             lower.extend(&at);
-            !at.is_empty()
+            let slots: Vec<u64> = elf.imports.iter().filter(|(import, _)| import == name).map(|(_, slot)| *slot).collect();
+            if !at.is_empty() || slots.is_empty() {
+                return !at.is_empty();
+            }
+            goals.mark(Mark::Loaded(name.clone()), aim);
+            slots.iter().filter(|_| aim != Aim::Avoid).for_each(|slot| toward_uses(*slot..=*slot, elf, aim, goals, lower));
+            true
         }
         Wanted::Address(address) => {
             goals.mark(Mark::Address(*address), aim);
@@ -209,16 +220,22 @@ fn toward_text(text: &[u8], image: &Image, elf: Option<&Elf>, aim: Aim, goals: &
     for segment in elf.segments.iter().filter(|s| !s.executable) {
         let Some(at) = holds(&segment.bytes) else { continue };
         let start = segment.bytes[..at].iter().rposition(|b| *b == 0).map_or(0, |zero| zero + 1);
-        let string = segment.base + start as u64..=segment.base + at as u64;
-        for code in elf.segments.iter().filter(|s| s.executable) {
-            for (n, word) in code.bytes.windows(4).enumerate() {
-                let Ok(word) = <[u8; 4]>::try_from(word) else { continue };
-                let (here, offset) = (code.base + n as u64, i32::from_le_bytes(word));
-                let relative = (here + 4).wrapping_add_signed(offset.into());
-                if string.contains(&relative) || string.contains(&u64::from(u32::from_le_bytes(word))) {
-                    goals.mark(Mark::Hint(here), aim);
-                    lower.extend(elf.function(here).map(|f| f.address));
-                }
+        toward_uses(segment.base + start as u64..=segment.base + at as u64, elf, aim, goals, lower);
+    }
+}
+
+/// Has the search go to the code that names an address in `data`.
+fn toward_uses(data: RangeInclusive<u64>, elf: &Elf, aim: Aim, goals: &mut Goals, lower: &mut Vec<u64>) {
+    for code in elf.segments.iter().filter(|s| s.executable) {
+        for (n, word) in code.bytes.windows(4).enumerate() {
+            let Ok(word) = <[u8; 4]>::try_from(word) else { continue };
+            let (here, offset) = (code.base + n as u64, i32::from_le_bytes(word));
+            let relative = (here + 4).wrapping_add_signed(offset.into());
+            if data.contains(&relative) || data.contains(&u64::from(u32::from_le_bytes(word))) {
+                goals.mark(Mark::Hint(here), aim);
+                // A stub that jumps to a library has no symbol.
+                let stub = code.name.starts_with(".plt").then(|| here - n as u64 % STUB);
+                lower.extend(stub.or_else(|| elf.function(here).map(|f| f.address)));
             }
         }
     }

@@ -26,6 +26,8 @@ pub enum Mark {
     Hint(u64),
     /// Where the code of a function begins that was put inline.
     Inlined(String),
+    /// Where a library's function of this name begins, once it is mapped.
+    Loaded(String),
     /// A line of the files whose paths end so (see [`is_file`]).
     Line(String, u32),
 }
@@ -128,6 +130,7 @@ impl Core {
                         let at = module.locations[module.inst_locs[inst as usize] as usize];
                         at.line != 0 && module.str(at.function) == name
                     }
+                    Mark::Loaded(name) => source.address_of(inst).is_some_and(|at| source.begins_at(name, at)),
                     Mark::Line(file, line) => {
                         let at = module.locations[module.inst_locs[inst as usize] as usize];
                         at.line == *line && is_file(module.str(at.file), file)

@@ -32,6 +32,10 @@ pub trait Lowering {
     fn address_of(&self, _instruction: u32) -> Option<u64> {
         None
     }
+    /// Whether a function of this name begins at an address.
+    fn begins_at(&self, _name: &str, _address: u64) -> bool {
+        false
+    }
 }
 
 /// Why there is no code at an address.
