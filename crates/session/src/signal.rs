@@ -6,8 +6,21 @@ use std::time::Duration;
 /// When the first interrupt came: nanoseconds of the monotonic clock; 0 if none has.
 static INTERRUPTED: AtomicU64 = AtomicU64::new(0);
 
-extern "C" fn interrupt(_: libc::c_int) {
-    let _ = INTERRUPTED.compare_exchange(0, now().max(1), Ordering::Relaxed, Ordering::Relaxed);
+/// A second signal that comes so soon is no second request: `timeout` sends one to its child and one to the group that the child is in.
+const SAME: Duration = Duration::from_millis(300);
+
+extern "C" fn interrupt(signal: libc::c_int) {
+    let now = now().max(1);
+    match INTERRUPTED.compare_exchange(0, now, Ordering::Relaxed, Ordering::Relaxed) {
+        Err(first) if Duration::from_nanos(now.saturating_sub(first)) > SAME => {
+            // SAFETY: both calls are async-signal-safe; no handler of ours runs after them.
+            unsafe {
+                libc::signal(signal, libc::SIG_DFL);
+                libc::raise(signal);
+            }
+        }
+        Ok(_) | Err(_) => {}
+    }
 }
 
 fn now() -> u64 {
@@ -17,14 +30,14 @@ fn now() -> u64 {
     time.tv_sec.unsigned_abs() * 1_000_000_000 + time.tv_nsec.unsigned_abs()
 }
 
-/// From now on an interrupt or a request to terminate is noted, once.
+/// From now on an interrupt or a request to terminate is noted; another one kills.
 pub fn catch() {
     for signal in [libc::SIGINT, libc::SIGTERM] {
-        // SAFETY: `action` is a plain C struct for which zero is valid; the handler reads a clock and stores to an atomic.
+        // SAFETY: `action` is a plain C struct for which zero is valid; the handler makes async-signal-safe calls alone.
         unsafe {
             let mut action: libc::sigaction = std::mem::zeroed();
             action.sa_sigaction = interrupt as *const () as usize;
-            action.sa_flags = libc::SA_RESETHAND | libc::SA_RESTART;
+            action.sa_flags = libc::SA_RESTART;
             libc::sigaction(signal, &action, std::ptr::null_mut());
         }
     }
