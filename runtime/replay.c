@@ -16,6 +16,7 @@
  * `fail_NAME` say. Built with -DPRELOADED, as a shared library that shows nothing but what is marked SHOWN, it is for programs of the
  * host's C library that were linked without it (LD_PRELOAD); with -DASKS_TOO for such a program that was linked with it, too. */
 #define _GNU_SOURCE
+#include <errno.h>
 #include <poll.h>
 #include <signal.h>
 #include <stdarg.h>
@@ -238,7 +239,6 @@ static void input(void *address, size_t size, const char *name)
  * 255, it moves one byte or block. A filter of seccomp's turns the system calls into SIGSYS, whose handler makes them or not; the
  * filter knows the handler's own by their address. The linker leads calls of the allocator here (--wrap). */
 
-#include <errno.h>
 #include <stddef.h>
 #include <sys/prctl.h>
 #include <sys/syscall.h>
@@ -597,7 +597,7 @@ void __VERIFIER_atomic_end(void);
 WEAK void __VERIFIER_atomic_end(void) {}
 
 /* The clock, as the explored path saw it: it begins at a fixed time and moves by a microsecond at each look and by every sleep, which
- * takes no time. */
+ * takes no time. A timer that would end the sleep rings at once, and any other one is set that much earlier. */
 
 static uint64_t now = UINT64_C(1700000000) * 1000000;
 
@@ -645,24 +645,63 @@ SHOWN WEAK time_t time(time_t *time)
 }
 #endif
 
+#define SECOND UINT64_C(1000000)
+
+static void ring_in(struct itimerval *timer, uint64_t time)
+{
+	timer->it_value = (struct timeval) {time / SECOND, time % SECOND};
+	setitimer(ITIMER_REAL, timer, NULL);
+}
+
+/* Sleeps for so many microseconds; how many are left where a signal has ended it. */
+static uint64_t sleeps(uint64_t time)
+{
+	struct itimerval timer;
+	getitimer(ITIMER_REAL, &timer);
+	uint64_t rest = timer.it_value.tv_sec * SECOND + timer.it_value.tv_usec;
+	int ended = 0;
+	if (rest && rest <= time) {
+		/* Its signal, which may be ignored or blocked, comes in the wait and not before. */
+		sigset_t ring, mask;
+		sigemptyset(&ring);
+		sigaddset(&ring, SIGALRM);
+		sigprocmask(SIG_BLOCK, &ring, &mask);
+		ring_in(&timer, 1);
+		struct timespec most = {0, 20000000};
+		ended = syscall(SYS_ppoll, NULL, 0, &most, &mask, _NSIG / 8) < 0;
+		sigprocmask(SIG_SETMASK, &mask, NULL);
+	} else if (rest) {
+		ring_in(&timer, rest - time);
+	}
+	look(ended ? rest : time);
+	return ended ? time - rest : 0;
+}
+
+static int interrupted(void)
+{
+	errno = EINTR;
+	return -1;
+}
+
 SHOWN WEAK int nanosleep(const struct timespec *time, struct timespec *left)
 {
-	look(time->tv_sec * UINT64_C(1000000) + time->tv_nsec / 1000);
-	return 0;
+	uint64_t rest = sleeps(time->tv_sec * SECOND + time->tv_nsec / 1000);
+	if (rest && left) *left = (struct timespec) {rest / SECOND, rest % SECOND * 1000};
+	return rest ? interrupted() : 0;
 }
 
 SHOWN WEAK int clock_nanosleep(clockid_t clock, int flags, const struct timespec *time, struct timespec *left)
 {
-	uint64_t until = time->tv_sec * UINT64_C(1000000) + time->tv_nsec / 1000;
-	if (flags) return look(until > now ? until - now : 0), 0;
-	return nanosleep(time, left);
+	uint64_t until = time->tv_sec * SECOND + time->tv_nsec / 1000;
+	/* The error is the result. */
+	if (flags) return sleeps(until > now ? until - now : 0) ? EINTR : 0;
+	return nanosleep(time, left) ? EINTR : 0;
 }
 
 SHOWN WEAK int poll(struct pollfd *descriptors, nfds_t count, int milliseconds)
 {
 	int ready = syscall(SYS_poll, descriptors, count, milliseconds < 0 ? milliseconds : 0);
-	if (ready == 0 && milliseconds > 0) look(milliseconds * UINT64_C(1000));
-	return ready;
+	return ready == 0 && milliseconds > 0 && sleeps(milliseconds * UINT64_C(1000)) ? interrupted() : ready;
 }
 
 /* For threads/threads.c, where the program has threads. */

@@ -36,7 +36,8 @@ pub fn native(program: &Path, inputs: &[u8]) -> Result<Vec<End>> {
     Ok(ends)
 }
 
-/// Input and end of each path of a target; `status` gives what the machine does where a test ends. The run folder `out` is removed.
+/// Input and end of each path of a target; `status` gives what the machine does where a test ends.
+/// The run folder is `out`.
 pub fn ours(target: &Path, out: &Path, options: &[&str], status: &dyn Fn(&Value) -> Option<i32>) -> Result<Vec<(u8, End)>> {
     let mut tool = Command::new(super::wryneck());
     tool.args(["run", "--json", "--emit", "all"]).args(options).arg("--output").arg(out).arg(target).args(["--sym-stdin", "1"]);
@@ -59,6 +60,13 @@ pub fn ours(target: &Path, out: &Path, options: &[&str], status: &dyn Fn(&Value)
         ends.push((input, (status(&test).with_context(end)?, super::seeds::bytes(&test["stdout"]))));
     }
     ensure!(!ends.is_empty(), "{} has no test", target.display());
-    fs::remove_dir_all(out)?;
     Ok(ends)
+}
+
+/// The tests of a run folder whose native replay ends otherwise, in words.
+pub fn replayed_otherwise(out: &Path) -> Result<Vec<String>> {
+    let done = Command::new(super::wryneck()).args(["replay", "--json"]).arg(out).output()?;
+    let replay: Value = serde_json::from_slice(&done.stdout).with_context(|| String::from_utf8_lossy(&done.stderr).into_owned())?;
+    let tests = replay["tests"].as_array().into_iter().flatten().filter(|test| test["verdict"] == "different end");
+    Ok(tests.map(|test| format!("the replay of {}: {}", test["test"], test["why"])).collect())
 }

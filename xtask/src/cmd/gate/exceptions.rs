@@ -95,7 +95,9 @@ fn ours(source: &Path, level: &str) -> Result<BTreeSet<End>> {
         ("fault", what) if what.starts_with("uncaught-exception") => Some(ABORTED),
         _ => None,
     };
-    let ends = ends::ours(&program, &source.with_extension("out"), &["--max-time", "120"], &status)?;
+    let out = source.with_extension("out");
+    let ends = ends::ours(&program, &out, &["--max-time", "120"], &status)?;
+    fs::remove_dir_all(out)?;
     Ok(ends.into_iter().map(|(_, end)| end).collect())
 }
 
