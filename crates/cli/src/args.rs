@@ -191,7 +191,7 @@ pub static OPTIONS: &[Opt<RunArgs>] = &[
         set: |a, v| { a.plan.config.max_resolutions = number(v)?; Ok(()) } },
     Opt { name: "--max-targets", value: "N", help: "targets tried for one symbolic computed jump of machine code (default 1024)",
         set: |a, v| { a.plan.config.max_targets = number(v)?; Ok(()) } },
-    Opt { name: "--max-time", value: "TIME", help: "stop after this time, such as `30s` or `5min`; replays of findings get up to a fifth of it",
+    Opt { name: "--max-time", value: "TIME", help: "stop after this time, such as `30s` or `5min`, in which sources are compiled, too; replays of findings get up to a fifth of it",
         set: |a, v| { a.max_time = Some(seconds(v)?); Ok(()) } },
     Opt { name: "--no-libc", value: "", help: "run without the C library: what it would define is undefined",
         set: |a, _| { a.plan.libc = false; Ok(()) } },

@@ -38,7 +38,7 @@ pub fn instruction(s: &Surroundings<'_>, p: &mut Places<'_, '_, '_>, it: &Instru
     }
     p.begin(it);
     if !it.confirmed {
-        unsupported(s, p, it, bytes, "no CPU has confirmed what this form is lifted to");
+        unsupported(s, p, it, bytes, "its translation is not confirmed by a CPU");
         return p.end();
     }
     it.anchors.iter().for_each(|anchor| anchored(p, anchor));

@@ -272,7 +272,11 @@ impl Control for Telling<'_> {
         stop
     }
 
-    fn ended(&mut self, core: &mut Core, ended: Ended) {
+    fn ended(&mut self, core: &mut Core, mut ended: Ended) {
+        // The path saw the signal, and not whose it was.
+        if let (PathEnd::Limit(Limit::Interrupted), Some(limit)) = (&ended.end, self.recorder.halt.ends_by()) {
+            ended.end = PathEnd::Limit(limit);
+        }
         let report = self.recorder.report(core, &ended);
         self.sink.ended(report);
     }

@@ -206,6 +206,22 @@ fn heap_faults_show_natively() {
     }
 }
 
+/// The tables of letters are parts of a large object. An element of one is an index into the other.
+#[test]
+fn tables_of_letters_split_no_path() {
+    let place = Place::new();
+    let source = "#include <ctype.h>\n#include <stdio.h>\nint main(void) {\n  int c = getchar(), d = getchar();\n\
+                  return !!isspace(c) + 2 * !!isdigit(toupper(d));\n}\n";
+    fs::write(place.path("letters.c"), source).expect("there is room");
+    for flags in [&["-O0"][..], &["-O2"], &["-O1", "-static"]] {
+        place.built_by_gcc("letters.c", &[flags, &["-o", "letters"]].concat());
+        let run = place.explored(&["letters", "--sym-stdin", "2"]);
+        assert_eq!(statuses(&run), ["exit 0", "exit 1", "exit 2", "exit 3"], "{flags:?}: {run}");
+        assert_eq!((&run["every_path"], &run["totals"]["paths"]), (&true.into(), &4.into()), "{flags:?}: {run}");
+        place.replayed();
+    }
+}
+
 /// Coroutines of the C library, rounding that is set to what it is, and atomic additions of few bits: the state of the x87 and of SSE is saved and loaded.
 #[test]
 fn states_of_the_processor_are_saved_and_loaded() {

@@ -184,18 +184,29 @@ impl Mark<'_, '_> {
 
     /// Looks at every aligned word of a range.
     fn scan(&mut self, base: u64, size: u64) {
-        let mut at = base.next_multiple_of(8);
-        while at + 8 <= base + size {
+        let (mut at, end) = (base.next_multiple_of(8), base + size & !7);
+        while at < end {
+            let here = end.min((at / PAGE + 1) * PAGE);
             let Some(page) = self.cx.state.memory.space.page(at / PAGE) else {
-                at = (at / PAGE + 1) * PAGE;
+                at = here;
                 continue;
             };
-            let word = page.load((at % PAGE) as usize, 8);
-            let word = word.or_else(|| self.symbolic_word(at));
-            if let Some(word) = word {
-                self.meet(word);
+            // Most of a mapped library is constant, and few of its words are addresses.
+            if let Some(bytes) = page.concrete_slice((at % PAGE) as usize, (here - at) as usize) {
+                let words = bytes.as_chunks::<8>().0.iter().map(|word| u64::from_le_bytes(*word));
+                let pointers: Vec<u64> = words.filter(|word| heap::contains(*word)).collect();
+                pointers.into_iter().for_each(|word| self.meet(word));
+                at = here;
+                continue;
             }
-            at += 8;
+            for at in (at..here).step_by(8) {
+                let page = self.cx.state.memory.space.page(at / PAGE);
+                let word = page.and_then(|page| page.load((at % PAGE) as usize, 8)).or_else(|| self.symbolic_word(at));
+                if let Some(word) = word {
+                    self.meet(word);
+                }
+            }
+            at = here;
         }
     }
 

@@ -272,9 +272,12 @@ pub fn byte_at(cx: &mut Cx<'_>, addr: u64) -> Option<ExprId> {
 }
 
 fn load_in(cx: &mut Cx<'_>, object: &Object, offset: ExprId, size: u64) -> Result<ExprId, Stop> {
-    let (low, high) = cx.core.pool.interval(offset);
-    let high = high.min(object.size - size);
-    let low = low.min(high);
+    let (mut low, mut high) = cx.core.pool.interval(offset);
+    if high - low >= cx.core.config.max_symbolic_object {
+        (low, high) = table::bounds_of_few(cx, offset).unwrap_or((low, high));
+    }
+    high = high.min(object.size - size);
+    low = low.min(high);
     if high - low + size > cx.core.config.max_symbolic_object {
         let offset = cx.concretise(Value::Sym(offset), "offset into a large object")?;
         return load_at(cx, object.base + offset, size);

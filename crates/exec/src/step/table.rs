@@ -7,6 +7,8 @@
 //! expression, the automaton's state after several bytes has a multiplexer for each byte. So where such an index has few values, each is a
 //! path of its own ([`automaton_offset`]), with a constant for its state.
 
+use std::rc::Rc;
+
 use wryneck_expr::visit::top_down;
 use wryneck_expr::{ExprId, Kind, Pool};
 use wryneck_solver::PathCondition;
@@ -31,6 +33,8 @@ const FEW_OBJECTS: usize = 8;
 const MOST_SPREAD: u64 = 256;
 /// Values of an index into the table of an automaton that become a path each.
 const MOST_STATES: usize = 32;
+/// Values of an offset of which the least and the greatest are looked for: those of a byte.
+const MOST_VALUES: usize = 256;
 /// Nodes of such an index among which a load of a table is looked for.
 const MOST_OF_INDEX: usize = 32;
 /// Choices inside a word that are followed to see whether it is an address.
@@ -120,6 +124,19 @@ pub(super) fn load_element(
     Ok(Some(element))
 }
 
+/// The values of a number, ascending, if there are at most `most`: those of the path's domains, under pruning those of all paths. The backend is not asked.
+fn values(cx: &mut Cx<'_>, number: ExprId, most: usize) -> Option<Rc<[u64]>> {
+    let any = PathCondition::default();
+    let path = if cx.core.config.keep_infeasible_flips { &any } else { &cx.state.path };
+    cx.core.solver.values(&cx.core.pool, path, number, most)
+}
+
+/// The least and the greatest value of an offset that has few, such as that of `isspace(toupper(c))`: each is computed.
+pub(super) fn bounds_of_few(cx: &mut Cx<'_>, offset: ExprId) -> Option<(u64, u64)> {
+    let values = values(cx, offset, MOST_VALUES)?;
+    Some((*values.first()?, *values.last()?))
+}
+
 /// The offset; as a constant, if it is an index into the table of an automaton that has few values: over several symbols, one of them by way of another
 /// table. One decision. The values are those of the path's domains, so they are the same in a replay. Under pruning they are those of all paths: a value
 /// that the path excludes is an infeasible flip, whose core tells on which branches its absence depends.
@@ -128,10 +145,7 @@ pub(super) fn automaton_offset(cx: &mut Cx<'_>, offset: ExprId) -> Result<ExprId
     if pool.support(offset).len() < 2 || !reads_table(pool, offset) {
         return Ok(offset);
     }
-    let any = PathCondition::default();
-    let path = if cx.core.config.keep_infeasible_flips { &any } else { &cx.state.path };
-    let values = cx.core.solver.values(pool, path, offset, MOST_STATES);
-    let Some(values) = values else { return Ok(offset) };
+    let Some(values) = values(cx, offset, MOST_STATES) else { return Ok(offset) };
     let width = cx.core.pool.width(offset);
     let mut is = |&value: &u64| {
         let value = cx.core.pool.bits(width, value);
