@@ -20,7 +20,7 @@ pub struct About {
     pub stdout: Option<Vec<u8>>,
     pub leaks: Vec<Leak>,
     pub approximated: bool,
-    /// What was first skipped or assumed, if the path is approximated.
+    /// What was skipped or assumed, if the path is approximated: the first few things.
     pub assumed: Option<String>,
     /// The path goes on behind its fault.
     pub goes_on: bool,
@@ -56,7 +56,7 @@ pub struct Leak {
 }
 
 impl About {
-    /// What was first skipped or assumed on an approximated path.
+    /// What was skipped or assumed on an approximated path.
     pub fn assumption(&self) -> &str {
         self.assumed.as_deref().unwrap_or("see the ledger")
     }

@@ -38,7 +38,7 @@ use std::rc::Rc;
 use wryneck_exec::ground::memory::NULL_PAGE;
 use wryneck_exec::memory::{block_address, joined, read_bytes, writable_range, write_bytes, write_concrete};
 use wryneck_exec::processes::{are_several, running};
-use wryneck_exec::{Cx, LedgerKind, Reply, Stop, Value, pointer};
+use wryneck_exec::{Cx, LedgerKind, Reply, Stop, Value, places, pointer};
 use wryneck_expr::ExprId;
 
 use crate::Linux;
@@ -311,7 +311,10 @@ pub fn perform(linux: &Linux, number: u64, args: [Value; 6], cx: &mut Cx<'_>) ->
         if cx.core.monitor.is_some() {
             cx.core.ledger.note(LedgerKind::Assumption, *what);
         }
-        cx.state.approximates(*what);
+        // A loader measures itself, and looks which processor runs it.
+        if !places::in_library(&cx.core.image, cx.pos()) {
+            cx.state.approximates(*what);
+        }
         linux.captured.note_unknown(what);
         observed::keep(&mut Sys { linux, cx, args, name: "", number: 0, coming: Rc::default(), symbolic: None });
         return Ok(Reply::Value(Value::Bits(0)));

@@ -126,7 +126,7 @@ pub struct State {
     pub node: u32,
     /// The flip it began at, if any.
     pub subtree: SubtreeId,
-    /// What on this path was skipped, bounded or answered otherwise than natively, if anything was: the first.
+    /// What on this path was skipped, bounded or answered otherwise than natively, if anything was: the first few.
     pub approximated: Option<Rc<str>>,
     /// Memory it never wrote has become input.
     pub unwritten_input: bool,
@@ -199,8 +199,13 @@ impl State {
 
     /// From now on the path may differ from native runs.
     pub fn approximates(&mut self, what: impl Into<Rc<str>>) {
-        if self.approximated.is_none() {
-            self.approximated = Some(what.into());
+        /// Bytes.
+        const FEW: usize = 400;
+        let what = what.into();
+        match &self.approximated {
+            None => self.approximated = Some(what),
+            Some(before) if before.contains(&*what) || before.len() > FEW => {}
+            Some(before) => self.approximated = Some(format!("{before}; {what}").into()),
         }
     }
 

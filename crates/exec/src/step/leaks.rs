@@ -184,7 +184,7 @@ impl Mark<'_, '_> {
 
     /// Looks at every aligned word of a range.
     fn scan(&mut self, base: u64, size: u64) {
-        let (mut at, end) = (base.next_multiple_of(8), base + size & !7);
+        let (mut at, end) = (base.next_multiple_of(8), (base + size) & !7);
         while at < end {
             let here = end.min((at / PAGE + 1) * PAGE);
             let Some(page) = self.cx.state.memory.space.page(at / PAGE) else {
