@@ -191,7 +191,7 @@ pub fn unexplained(row: &Value) -> u64 {
 }
 
 /// What replay says of a test on whose path the ledger has something that the machine does otherwise.
-const ASSUMED: &str = "something on the path was skipped or assumed";
+pub(super) const ASSUMED: &str = "something on the path was skipped or assumed";
 
 /// Why a test has no end that a native run could show: the time was over, or its finding shows under sanitizers alone.
 const SILENT: [&str; 2] = ["the path has no end of its own", "shows only under a sanitizer"];

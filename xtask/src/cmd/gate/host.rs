@@ -117,7 +117,7 @@ fn explore(program: &str, seconds: u64) -> Result<(u64, bool, Replayed)> {
         let why = test["why"].as_str().unwrap_or_default();
         match test["verdict"].as_str() {
             Some("same end") => replayed.same += 1,
-            Some("different end") if why.contains("skipped or assumed") => replayed.noted += 1,
+            Some("different end") if why.contains(super::explore::ASSUMED) => replayed.noted += 1,
             Some("different end") => replayed.different.push(format!("{}: {why}", test["test"].as_str().unwrap_or_default())),
             _ => replayed.cannot += 1,
         }
