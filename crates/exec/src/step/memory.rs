@@ -272,12 +272,11 @@ pub fn byte_at(cx: &mut Cx<'_>, addr: u64) -> Option<ExprId> {
 }
 
 fn load_in(cx: &mut Cx<'_>, object: &Object, offset: ExprId, size: u64) -> Result<ExprId, Stop> {
-    let (mut low, mut high) = cx.core.pool.interval(offset);
-    if high - low >= cx.core.config.max_symbolic_object {
-        (low, high) = table::bounds_of_few(cx, offset).unwrap_or((low, high));
+    let within = |(low, high): (u64, u64)| (low.min(high).min(object.size - size), high.min(object.size - size));
+    let (mut low, mut high) = within(cx.core.pool.interval(offset));
+    if high - low + size > cx.core.config.max_symbolic_object {
+        (low, high) = table::bounds_of_few(cx, offset).map_or((low, high), within);
     }
-    high = high.min(object.size - size);
-    low = low.min(high);
     if high - low + size > cx.core.config.max_symbolic_object {
         let offset = cx.concretise(Value::Sym(offset), "offset into a large object")?;
         return load_at(cx, object.base + offset, size);
