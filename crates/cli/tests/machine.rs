@@ -414,6 +414,25 @@ fn stores_through_tables_of_pointers_are_pruned() {
     assert_eq!(verified(&[]).0, "VIOLATED", "the size of a slot decides");
 }
 
+/// What is written to standard output and error matters for nothing else, in an executable as in bitcode.
+#[test]
+fn output_to_standard_streams_is_pruned() {
+    let place = Place::new();
+    let source = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/machine/streams.c");
+    let relevant = |target: &str, options: &[&str]| -> (Value, Value) {
+        let words = ["verify", "--rule", "open-close", "--json", "--audit", "off", "--no-replay", "--emit", "none"];
+        let out = place.wryneck(&[&words[..], options, &["--sym-arg", "3", target]].concat());
+        let run: Value = serde_json::from_slice(&out.stdout).unwrap_or_else(|e| panic!("{e}: {}", text(&out.stderr)));
+        (run["rules"][0]["verdict"].clone(), run["rules"][0]["relevant"].clone())
+    };
+    for flag in ["-DERRNO", "-DNONE"] {
+        place.compiled("streams", &["-O0", "-static", flag]);
+        let bitcode = relevant(source.to_str().expect("UTF-8"), &["--cc-flag", flag]);
+        assert_eq!(bitcode, ("VERIFIED".into(), 1.into()), "{flag}");
+        assert_eq!(relevant("./streams", &[]), bitcode, "{flag}");
+    }
+}
+
 /// Without debug information, code that keeps a frame pointer has frames, which end before the saved registers, and globals the sizes of their symbols.
 #[test]
 fn frames_and_symbols_have_bounds() {

@@ -3,7 +3,7 @@
 //! A function is what its entry reaches without going into calls. A jump to another function's code makes that code part of it. Effects
 //! are closed over direct calls, by strongly connected components of the call graph. A call through a pointer may do anything.
 
-use std::cell::{Cell, RefCell};
+use std::cell::RefCell;
 use std::rc::Rc;
 
 use rustc_hash::{FxHashMap, FxHashSet};
@@ -110,8 +110,6 @@ pub struct Facts {
     owner: FxHashMap<u32, u32>,
     pub(super) summarised: FxHashMap<u32, Option<Rc<Summary>>>,
     pub layout: Layout,
-    /// Where `errno` lies in thread-local memory, once a call of the function was met that returns its address.
-    pub errno: Cell<Option<i64>>,
 }
 
 const EXIT: &str = "exit";
@@ -135,7 +133,6 @@ impl Facts {
             owner: FxHashMap::default(),
             summarised: FxHashMap::default(),
             layout: Layout::of(stack),
-            errno: Cell::default(),
         }
     }
 

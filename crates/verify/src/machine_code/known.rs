@@ -61,11 +61,7 @@ impl Facts {
         let (module, code) = (image.function(self.func).0, image.code(self.func));
         let mut values = Values::at_entry(registers.stack_pointer, registers.thread, &registers.saved);
         self.pass(image, module, code, &mut values, self.ops(image, entry), &Saves::new());
-        let found = values.get(code, registers.result).filter(|value| matches!(value, Value::Thread(_)));
-        if let Some(Value::Thread(at)) = found {
-            self.errno.set(Some(at));
-        }
-        found
+        values.get(code, registers.result).filter(|value| matches!(value, Value::Thread(_)))
     }
 
     pub(super) fn pass(

@@ -68,6 +68,8 @@ pub struct Layout {
     /// do as formats.
     texts: Vec<(u64, Vec<u8>)>,
     any_format: Dangers,
+    /// Where `errno` lies: its distance from the thread pointer.
+    errno: Option<i64>,
     known: bool,
 }
 
@@ -94,6 +96,7 @@ impl Layout {
                 self.words.insert(variable.address, word);
             }
         }
+        self.find_errno(source);
         // Variables lie neither on the stack nor on its shadow.
         let writable = || statics.iter().filter(|s| s.writable && !self.is_stack(s.base));
         if writable().map(|s| s.size).sum::<u64>() > MOST {
@@ -144,6 +147,21 @@ impl Layout {
         }
     }
 
+    /// Finds where `errno` lies in a program whose function for it rests on nothing but the thread pointer, which is also what that points to.
+    fn find_errno(&mut self, source: &dyn Objects) {
+        // No address lies near it.
+        const POINTER: u64 = 1 << 62;
+        const NEAR: std::ops::Range<i64> = -0x1_0000..0x1_0000;
+        let read = |at: u64, out: &mut [u8]| {
+            let word = if at == POINTER { Some(POINTER) } else { self.constant(at) };
+            if let Some(word) = word.filter(|_| out.len() == 8) {
+                out.copy_from_slice(&word.to_le_bytes());
+            }
+            word.is_some() && out.len() == 8
+        };
+        self.errno = source.errno(POINTER, &read).map(|at| at.wrapping_sub(POINTER) as i64).filter(|at| NEAR.contains(at));
+    }
+
     /// Reads the texts of a program.
     fn find_texts(&mut self, state: &State) {
         let statics: Vec<_> = state.memory.statics.iter().filter(|s| !self.is_stack(s.base) && !NO_TEXT.contains(&&*s.name)).collect();
@@ -182,13 +200,19 @@ impl Layout {
         self.stack.is_some_and(|stack| stack.shadow.0 == base)
     }
 
-    fn is_stack(&self, base: u64) -> bool {
-        self.stack.is_some_and(|stack| stack.base == base) || self.is_shadow(base)
+    /// Whether an address lies on the stack of a thread or in its shadow.
+    fn is_stack(&self, address: u64) -> bool {
+        self.stack.is_some_and(|stack| stack.contains(address) || contains(&stack.shadow, address))
     }
 
     /// The value of a word that is constant, if it is known.
     pub fn constant(&self, address: u64) -> Option<u64> {
         self.words.get(&address).copied()
+    }
+
+    /// Where `errno` lies, as a distance from the thread pointer, if it is known.
+    pub fn errno(&self) -> Option<i64> {
+        self.errno
     }
 
     /// Whether an address is that of standard output or error, or of standard input with `input`.
@@ -251,6 +275,7 @@ mod tests {
             texts: vec![(0x500, b"%d\0a%n".to_vec())],
             any_format: Dangers { writes: true, fails: false },
             only_standard: false,
+            errno: None,
             known: true,
         };
         assert!(layout.is_hidden(0x10f) && layout.is_hidden(0x207) && !layout.is_hidden(0x208) && !layout.is_hidden(0x300));
@@ -260,6 +285,8 @@ mod tests {
         assert!(
             layout.is_standard(2, false) && layout.is_standard(1, true) && !layout.is_standard(1, false) && !layout.is_standard(0, true)
         );
+        // The first thread's stack is above the rooms of the others.
+        assert!(layout.is_stack(0x604) && layout.is_stack(0x104) && !layout.is_stack(0x608));
         let writes = |address| layout.format(address).writes;
         assert!(!writes(Some(0x500)) && writes(Some(0x503)) && writes(Some(0x600)) && writes(None) && !layout.format(None).fails);
         assert_eq!((layout.constant(0x200), layout.constant(0x201)), (Some(2), None));

@@ -32,7 +32,7 @@ impl Facts {
             match inst.operator() {
                 Some(Op::Store) => match row.store(op) {
                     Some(stores) => all.changes.write_through(stores.iter().copied()),
-                    None => write(&mut all, values.get(code, inst.a), u64::from(inst.width.div_ceil(8)), self.errno.get()),
+                    None => write(&mut all, values.get(code, inst.a), u64::from(inst.width.div_ceil(8)), self.layout.errno()),
                 },
                 Some(Op::MemUndef | Op::MemCopy | Op::MemMove | Op::MemSet) => all.changes.anywhere = true,
                 Some(Op::Call | Op::CallIndirect) => self.called_model(image, module, &inst, &values, &mut all),

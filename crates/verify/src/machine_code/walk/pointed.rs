@@ -39,7 +39,7 @@ impl<'a> Walk<'a, '_, Over<'a, '_>> {
             base: self.code.base(frame),
             thread: self.code.thread,
             private: &|| self.private(),
-            errno: self.code.facts.errno.get().map_or(THREAD, |at| (at, ERRNO)),
+            errno: self.code.facts.layout.errno().map_or(THREAD, |at| (at, ERRNO)),
             pointed: &|root| self.pointed(frame, root),
             format: &|root| self.format(frame, root),
         };
