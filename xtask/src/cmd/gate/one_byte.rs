@@ -1,7 +1,7 @@
 //! Truth: programs of one byte of input end as the native programs do, and print the same. Those with signals (`tests/signals`) have handlers, masks, timers,
 //! jumps out of handlers, waits that signals end, and default actions; those with processes (`tests/processes`) children, pipes, signals between them. Each
 //! program is compiled against musl and against the host's C library. Each end of ours is the native one of the same input. Each native end is one of ours.
-//! The replay of no test ends otherwise.
+//! The replay of no test ends otherwise. Native programs that differ, which run side by side, are run again alone.
 //!
 //! `//@ inputs: N` in a program: natively only the first N, because each waits. `//@ musl`: other C libraries do otherwise.
 //! `//@ bitcode`: not as an executable (docs/limits.md).
@@ -86,7 +86,8 @@ fn check(source: &Path, scratch: &Path, executables: bool) -> Result<Seen> {
     for (program, compiler) in built.iter().zip(compilers) {
         let inputs: Vec<u8> = ours.iter().map(|(input, _)| *input).collect();
         for ((input, end), native) in ours.iter().zip(native(program, &inputs)?) {
-            if native != *end && !(faults && end.0 < 0) {
+            let is_ours = |native: &End| native == end;
+            if !is_ours(&native) && !(faults && end.0 < 0) && !alone(program, *input, is_ours)? {
                 seen.wrong.push(format!("{input:#x}, {compiler}: {} instead of {}", shown(end), shown(&native)));
             }
         }
@@ -94,7 +95,8 @@ fn check(source: &Path, scratch: &Path, executables: bool) -> Result<Seen> {
             let inputs: Vec<u8> = (0..count).map(|input| input as u8).collect();
             for (input, end) in inputs.iter().zip(native(program, &inputs)?) {
                 seen.natives += 1;
-                if !known.contains(&end) {
+                let is_known = |native: &End| known.contains(native);
+                if !is_known(&end) && !alone(program, *input, is_known)? {
                     seen.wrong.push(format!("{input:#x}, {compiler}: {} is lost", shown(&end)));
                 }
             }
@@ -104,6 +106,18 @@ fn check(source: &Path, scratch: &Path, executables: bool) -> Result<Seen> {
         seen.wrong.push("no fault is found".into());
     }
     Ok(seen)
+}
+
+/// Whether the native program, run by itself a few times, ends once as it is expected to. On a busy machine it may be late: a timer rings before the
+/// sleep that it is to end.
+fn alone(program: &Path, input: u8, is_expected: impl Fn(&End) -> bool) -> Result<bool> {
+    const TIMES: usize = 5;
+    for _ in 0..TIMES {
+        if native(program, &[input])?.iter().any(&is_expected) {
+            return Ok(true);
+        }
+    }
+    Ok(false)
 }
 
 fn shown((status, output): &End) -> String {
