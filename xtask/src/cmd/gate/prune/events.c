@@ -295,3 +295,80 @@ __attribute__((unused)) static int moved_on(int some) {
   munmap(at, 8192);
   return got;
 }
+
+/* Errors: errno, and those of streams, beside output that changes neither. */
+#include <errno.h>
+
+__attribute__((unused)) static int call_failed(int some) {
+  errno = 0;
+  if (some) access("", F_OK);
+  fputs("e", stderr);
+  return errno == ENOENT;
+}
+
+__attribute__((unused)) static int close_failed(int some) {
+  errno = 0;
+  int result = some ? close(-1) : 0;
+  fprintf(stderr, "%d", some);
+  return errno == EBADF ? -result : 2;
+}
+
+__attribute__((unused)) static int number_too_large(int some) {
+  errno = 5;
+  if (some) strtol("99999999999999999999", 0, 10);
+  fprintf(stderr, "%s %d", "n", some);
+  return errno == ERANGE;
+}
+
+__attribute__((unused)) static int errno_by_address(int some) {
+  int *at = &errno;
+  errno = 0;
+  if (some) *at = 3;
+  fprintf(stderr, "%d", some);
+  return errno;
+}
+
+__attribute__((unused)) static int errno_in_words(int some) {
+  errno = some ? ENOENT : EBADF;
+  const char *text = strerror(errno);
+  fprintf(stderr, "%s", text);
+  return text[0] == 'N';
+}
+
+__attribute__((unused)) static int errno_kept(int some) {
+  errno = some & 7;
+  int kept = errno;
+  if (close(-1)) fputs("k", stderr);
+  errno = kept;
+  return errno;
+}
+
+__attribute__((unused)) static int written_or_not(int some) {
+  errno = 0;
+  long n = write(some ? -1 : 2, "w", 1);
+  return errno ? 1 : n == 1 ? 2 : 0;
+}
+
+__attribute__((unused)) static int stream_failed(int some) {
+  FILE *stream = fopen("/dev/null", "r");
+  if (!stream) return 0;
+  if (some) putc('s', stream);
+  int failed = ferror(stream) != 0;
+  fclose(stream);
+  return failed;
+}
+
+__attribute__((unused)) static int input_written(int some) {
+  if (some) fputs("i", stdin);
+  int failed = ferror(stdin) != 0;
+  clearerr(stdin);
+  return failed;
+}
+
+__attribute__((unused)) static int stream_chosen(int some) {
+  FILE *stream = some > 1 ? stdin : stderr;
+  fputs("c", stream);
+  int failed = ferror(stdin) != 0;
+  clearerr(stdin);
+  return failed;
+}

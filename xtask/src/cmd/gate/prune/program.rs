@@ -80,6 +80,9 @@ impl Program {
                 parts.push(Part::Pointers);
             }
         }
+        if shape == Shape::Errors {
+            parts.push(Part::Streams);
+        }
         if shape == Shape::Jumps {
             parts.retain(|part| *part != Part::Gotos);
             parts.push(Part::Jumps);
@@ -270,7 +273,7 @@ impl Generator {
             self.line(&format!("if (!({c})) atexit(last@);"));
         }
         match self.shape {
-            Shape::Plain | Shape::Hidden | Shape::Jumps => self.all_statements(),
+            Shape::Plain | Shape::Hidden | Shape::Jumps | Shape::Errors => self.all_statements(),
             Shape::Frames => self.frames(),
             Shape::Rounds => self.rounds(),
             Shape::Slots => self.slots(),

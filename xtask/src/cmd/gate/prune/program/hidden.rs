@@ -2,7 +2,7 @@
 //! that hand on whether something was written, as do addresses that searches return, arrays of variable length, heap slots that are used again, and
 //! mappings that move. Each has its value saved in one form and taken out of the same form.
 
-use super::{Generator, Part};
+use super::{Generator, Part, Shape};
 
 /// A form in which the address of an integer is saved, and how it is taken out; `%` is a pointer.
 const FORMS: [(&str, &str); 10] = [
@@ -64,7 +64,11 @@ impl Generator {
             "written_to_memory", "through_pipe", "next_descriptor", "read_back", "found", "at_the_end", "of_length", "used_again",
             "moved_on", "by_hook", "input_moved",
         ];
-        let hide = self.pick(&HIDE);
+        const ERRORS: [&str; 10] = [
+            "call_failed", "number_too_large", "errno_by_address", "errno_in_words", "written_or_not", "stream_failed", "input_written",
+            "stream_chosen", "errno_kept", "close_failed",
+        ];
+        let hide = self.pick(if self.shape == Shape::Errors { &ERRORS[..] } else { &HIDE });
         self.line(&format!("{place} = {hide}({c});"));
     }
 }

@@ -50,4 +50,6 @@ pub enum Shape {
     Slots,
     /// Statements that jump out of functions to handlers.
     Jumps,
+    /// Statements that set `errno` and the errors of streams, beside output to standard error.
+    Errors,
 }
