@@ -278,7 +278,7 @@ pub struct Totals {
     /// Queries to the solver, and those that reached the solver underneath.
     pub queries: u64,
     pub solver_calls: u64,
-    /// Wall time in the solver underneath, in seconds.
+    /// Wall time in the solver underneath, in seconds, and in the small one that decides conditions about hashes, whose calls do not count above.
     pub solver_seconds: f64,
     /// Most memory the process had, in bytes.
     pub memory: u64,

@@ -402,8 +402,7 @@ fn solver(plan: &Plan, memory: u64, spent: Rc<Cell<Duration>>) -> Result<Solver>
     {
         return Err(problem(format!("the solver `{tool}` is not installed"), "install it, or leave out `--solver`"));
     }
-    let inner = row.make(&config);
-    Ok(Solver::with_backend(config, Box::new(Timed { inner, spent })))
+    Ok(Solver::wrapped(config, &|inner| Box::new(Timed { inner, spent: spent.clone() }))?)
 }
 
 /// Symbols that a linker defines beside those of sections: ends of segments, and arrays of functions.

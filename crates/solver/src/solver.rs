@@ -9,7 +9,7 @@ use crate::config::Config;
 use crate::domain::Domain;
 use crate::path::PathCondition;
 use crate::ranges;
-use crate::stage::abstraction::Abstraction;
+use crate::stage::abstraction::{self, Abstraction};
 use crate::stage::cache::Cache;
 use crate::stage::credit::Credits;
 use crate::stage::known_bits;
@@ -45,14 +45,14 @@ impl Default for Solver {
 impl Solver {
     /// A solver with these settings; fails if no backend has the name.
     pub fn new(config: Config) -> Result<Solver, UnknownBackend> {
-        let backend = backend::by_name(&config.backend)?.make(&config);
-        Ok(Solver::with_backend(config, backend))
+        Solver::wrapped(config, &|backend| backend)
     }
 
-    /// A solver that asks this backend, whatever the settings name.
-    pub fn with_backend(config: Config, backend: Box<dyn Backend>) -> Solver {
-        Solver {
-            abstraction: Abstraction::new(&config),
+    /// A solver whose backends are wrapped: the one that the settings name, and the abstraction's.
+    pub fn wrapped(config: Config, wrap: &dyn Fn(Box<dyn Backend>) -> Box<dyn Backend>) -> Result<Solver, UnknownBackend> {
+        let backend = wrap(backend::by_name(&config.backend)?.make(&config));
+        Ok(Solver {
+            abstraction: Abstraction(wrap(abstraction::backend(&config))),
             credits: Credits::default(),
             config,
             stats: Stats::default(),
@@ -64,7 +64,7 @@ impl Solver {
             backend,
             log: None,
             broken: None,
-        }
+        })
     }
 
     /// From now on every query is written to `log` as an SMT-LIB 2 script.

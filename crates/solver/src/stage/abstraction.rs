@@ -29,13 +29,14 @@ const MOST_ABOVE: usize = 3_000;
 const MOST_GATES: usize = 100_000;
 
 /// The instance for conditions about hashes.
-pub(crate) struct Abstraction(Bitblast);
+pub(crate) struct Abstraction(pub(crate) Box<dyn Backend>);
+
+/// What decides conditions about hashes, whatever decides the others.
+pub(crate) fn backend(config: &Config) -> Box<dyn Backend> {
+    Box::new(Bitblast::new(&Config { graph_nodes: MOST_GATES, ..config.clone() }))
+}
 
 impl Abstraction {
-    pub(crate) fn new(config: &Config) -> Abstraction {
-        Abstraction(Bitblast::new(&Config { graph_nodes: MOST_GATES, ..config.clone() }))
-    }
-
     pub(crate) fn clear(&mut self) {
         self.0.forget();
     }
