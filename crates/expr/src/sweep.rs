@@ -339,13 +339,6 @@ fn depends(pool: &Pool, e: ExprId, sym: SymId) -> bool {
     pool.support(e).binary_search(&sym).is_ok()
 }
 
-/// The operands of a node that get vectors; of a `Read` also the elements that are no constants.
-fn operands(pool: &Pool, e: ExprId) -> impl Iterator<Item = ExprId> {
-    let kind = pool.kind(e);
-    let elems = if let Kind::Read(array, _) = kind { pool.array_open(array) } else { &[] };
-    kind.children().chain(elems.iter().copied())
-}
-
 /// Bit `i` is byte `i`'s lowest.
 fn pack(bytes: &[u8]) -> u64 {
     bytes.iter().rev().fold(0, |word, &byte| word << 1 | u64::from(byte & 1))

@@ -24,6 +24,13 @@ impl Kind {
     }
 }
 
+/// The operands of a node; of a `Read` also the elements that are no constants.
+pub fn operands(pool: &Pool, e: ExprId) -> impl Iterator<Item = ExprId> {
+    let kind = pool.kind(e);
+    let elems = if let Kind::Read(array, _) = kind { pool.array_open(array) } else { &[] };
+    kind.children().chain(elems.iter().copied())
+}
+
 /// Calls `visit` on every node reachable from the roots, array elements included, once each, children before parents.
 /// Cost: in the nodes reached alone.
 pub fn post_order(pool: &Pool, roots: &[ExprId], visit: impl FnMut(ExprId)) {
@@ -63,11 +70,7 @@ pub fn top_down(pool: &Pool, roots: &[ExprId], most: usize, mut below: impl FnMu
         if !below(e) {
             continue;
         }
-        let kind = pool.kind(e);
-        stack.extend(kind.children());
-        if let Kind::Read(array, _) = kind {
-            stack.extend(pool.array_open(array));
-        }
+        stack.extend(operands(pool, e));
     }
     true
 }

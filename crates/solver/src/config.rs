@@ -38,6 +38,8 @@ pub struct Config {
     pub backend: Cow<'static, str>,
     /// Most combinations of values the enumeration tries.
     pub most_combinations: u32,
+    /// Vectors of a search over all values, before it finds the classes of values.
+    pub classes_after: usize,
     /// Models kept for trying.
     pub recent: usize,
     /// Answers kept by the cache before it starts afresh.
@@ -68,6 +70,7 @@ impl Default for Config {
             validate: false,
             backend: "bitblast".into(),
             most_combinations: 128,
+            classes_after: 500,
             recent: 8,
             cached: 100_000,
             graph_nodes: 4_000_000,

@@ -26,6 +26,10 @@ impl Domain {
         Domain([a & e, b & f, c & g, d & h])
     }
 
+    pub fn insert(&mut self, value: u8) {
+        self.0[usize::from(value) / 64] |= 1 << (value % 64);
+    }
+
     #[inline]
     pub fn is_empty(self) -> bool {
         self.0 == [0; 4]
@@ -96,6 +100,9 @@ mod tests {
                 .and(Domain::full(1 + round % 8));
             let values: Vec<u8> = (0..=255).filter(|&v| domain.contains(v)).collect();
             assert_eq!(domain.iter().collect::<Vec<_>>(), values);
+            let mut same = Domain::EMPTY;
+            values.iter().for_each(|value| same.insert(*value));
+            assert_eq!(same, domain);
             assert_eq!(domain.count() as usize, values.len());
             assert_eq!((domain.min(), domain.max()), (values.first().copied(), values.last().copied()));
             assert_eq!(domain.single(), if values.len() == 1 { Some(values[0]) } else { None });

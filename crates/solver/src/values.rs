@@ -9,6 +9,7 @@ use rustc_hash::{FxHashMap, FxHashSet};
 use std::collections::BTreeSet;
 use std::rc::Rc;
 
+use wryneck_expr::visit::operands;
 use wryneck_expr::{ExprId, Kind, Pool, eval};
 
 use crate::domain::Domain;
@@ -164,15 +165,11 @@ impl Sets<'_> {
             if between.len() == MOST_BETWEEN || self.pool.width(top) > 64 {
                 return None;
             }
-            let kind = self.pool.kind(top);
-            if matches!(kind, Kind::Sym(_)) {
+            if matches!(self.pool.kind(top), Kind::Sym(_)) {
                 return None;
             }
             let symbolic = |operand: &ExprId| !self.pool.support(*operand).is_empty();
-            open.extend(kind.children().filter(symbolic));
-            if let Kind::Read(array, _) = kind {
-                open.extend(self.pool.array_open(array).iter().copied().filter(symbolic));
-            }
+            open.extend(operands(self.pool, top).filter(symbolic));
             between.push(top);
         }
         None

@@ -8,7 +8,8 @@ use wryneck_solver::{Budget, Config, PathCondition, Solver, Why};
 
 #[test]
 fn bounds_agree_with_brute_force() {
-    for config in [Config::default(), Config { byte_domain: false, ..Config::default() }, Config::plain()] {
+    let at_once = Config { classes_after: 0, ..Config::default() };
+    for config in [Config::default(), at_once, Config { byte_domain: false, ..Config::default() }, Config::plain()] {
         let mut random = Random(11);
         let mut solver = Solver::new(config).unwrap();
         let mut pool = Pool::new();

@@ -24,7 +24,8 @@ fn settings() -> Vec<(&'static str, Config)> {
         ("no search", Config { search: false, ..on.clone() }),
         ("no cache", Config { cache: false, ..on.clone() }),
         ("no recent models", Config { recent_models: false, ..on.clone() }),
-        ("small bounds", Config { graph_nodes: 2000, cached: 5, recent: 1, most_combinations: 1 << 16, ..on }),
+        ("small bounds", Config { graph_nodes: 2000, cached: 5, recent: 1, most_combinations: 1 << 16, ..on.clone() }),
+        ("classes at once", Config { classes_after: 0, enumeration: false, value_sets: false, neighbours: false, ..on }),
         ("all off", Config { validate: true, ..Config::plain() }),
     ]
 }
@@ -114,8 +115,18 @@ fn random_conditions(pool: &mut Pool, random: &mut Random, ids: &[SymId], count:
                 bytes[2 * random.below(entries) as usize] = pool.zext(symbol, 8);
             }
             let table = pool.array(&bytes);
-            let (low, mask) = (pool.zext(symbol, 64), pool.bits(64, 7 + 8 * round));
-            let class = pool.binary(Op::And, low, mask);
+            let mut class = pool.zext(symbol, 64);
+            if random.below(2) == 0 {
+                // Several bytes are of one class.
+                let classes: Vec<ExprId> = (0..16).map(|_| pool.bits(8, random.below(3))).collect();
+                let (classes, mask) = (pool.array(&classes), pool.bits(64, 15));
+                let low = pool.binary(Op::And, class, mask);
+                let entry = pool.read(classes, low);
+                class = pool.zext(entry, 64);
+            } else {
+                let mask = pool.bits(64, 7 + 8 * round);
+                class = pool.binary(Op::And, class, mask);
+            }
             let before = pool.zext(state, 64);
             let sum = pool.binary(Op::Add, before, class);
             let (two, one) = (pool.bits(64, 2), pool.bits(64, 1));
@@ -201,7 +212,13 @@ fn hashes_agree_with_brute_force() {
             let (slot, value) = (pool.extract(hash, random.below(2) as u32, low), pool.bits(low, random.next()));
             conditions.extend([pool.eq(slot, value), pool.ult(slot, value), pool.ult(value, slot)]);
         }
-        let config = Config { abstraction: on, search: random.below(2) == 0, validate: true, ..Config::default() };
+        let config = Config {
+            abstraction: on,
+            search: random.below(2) == 0,
+            classes_after: 500 * random.below(2) as usize,
+            validate: true,
+            ..Config::default()
+        };
         let mut solver = Solver::new(config).expect("bitblast is there");
         explore(&mut solver, &mut pool, &mut random, &conditions, 120, &mut |pool, state, cond, answer| {
             let mut all = state.pc.constraints();

@@ -3,9 +3,10 @@
 
 use std::rc::Rc;
 
-use super::{Sweep, TooWide, depends, operands};
+use super::{Sweep, TooWide, depends};
 use crate::node::{ExprId, Kind, SymId, Width};
 use crate::pool::Pool;
+use crate::visit::operands;
 
 /// The steps of a sweep over one symbol.
 pub(super) struct Order {

@@ -1,6 +1,6 @@
 //! Which conditions are costly for the SAT solver: products, quotients, floating point, and hashes.
 use rustc_hash::FxHashSet;
-use wryneck_expr::visit::{post_order, top_down};
+use wryneck_expr::visit::{operands, post_order, top_down};
 use wryneck_expr::{ExprId, Kind, Pool};
 
 use crate::tables::work_of;
@@ -54,9 +54,8 @@ pub(super) fn cheap(pool: &Pool, all: &[ExprId]) -> FxHashSet<ExprId> {
     let mut cheap = FxHashSet::default();
     post_order(pool, all, |e| {
         let kind = pool.kind(e);
-        let elements = if let Kind::Read(array, _) = kind { pool.array_open(array) } else { &[] };
         let dear = matches!(kind, Kind::Float(..)) || is_product(pool, e);
-        if !dear && kind.children().all(|child| cheap.contains(&child)) && elements.iter().all(|elem| cheap.contains(elem)) {
+        if !dear && operands(pool, e).all(|operand| cheap.contains(&operand)) {
             cheap.insert(e);
         }
     });

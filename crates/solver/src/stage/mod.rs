@@ -4,6 +4,7 @@ pub(crate) mod abstraction;
 pub(crate) mod backend;
 pub(crate) mod byte_domain;
 pub(crate) mod cache;
+pub(crate) mod classes;
 pub(crate) mod constant;
 pub(crate) mod costly;
 pub(crate) mod credit;

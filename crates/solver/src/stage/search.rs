@@ -3,7 +3,8 @@
 //! Hashes, products and floating point make circuits on which the SAT solver learns little, and so do tables and parsers' chains of cases; their bytes
 //! often have few values each. The symbols get values one after the other, the one with the fewest values left first. A constraint of which one
 //! symbol is left cuts that symbol's values by one sweep over all 256 (forward checking: Haralick and Elliott, "Increasing tree search
-//! efficiency for constraint satisfaction problems", 1980), all constraints on one symbol in one sweep. Exact. The core is what cut a value.
+//! efficiency for constraint satisfaction problems", 1980), all constraints on one symbol in one sweep. A search that does not end soon begins again
+//! with one value of each class that the constraints tell apart ([`classes`]). Exact. The core is what cut a value.
 //! Cost: bounded in vectors of 256 values ([`SHORT`], [`DEEP`]); a query that needs more is left to the next stage.
 use wryneck_expr::{ExprId, Model, Pool, SymId};
 
@@ -11,6 +12,7 @@ use crate::answer::Answer;
 use crate::domain::Domain;
 use crate::query::Query;
 use crate::solver::Solver;
+use crate::stage::classes;
 use crate::stage::credit::{Credit, Credits};
 
 /// Symbols that may get values.
@@ -91,9 +93,9 @@ fn search(
         _ => most_work,
     };
     let forms = query.assertions().into_iter().enumerate().map(|(at, form)| (form, at.checked_sub(1)));
-    let (mut search, domains) = Search::new(solver, pool, query, forms, most_work);
+    let (mut search, domains) = Search::new(solver, pool, query, forms);
     let mut wanted = Wanted::Any(None);
-    let ended = search.descend(solver, search.all(), &domains, query.base, &mut wanted);
+    let ended = search.run(solver, domains, most_work, &mut wanted);
     if !few {
         credit(&mut solver.credits).note(ended.is_ok(), 1);
     }
@@ -118,9 +120,9 @@ pub(crate) fn best(solver: &mut Solver, pool: &Pool, query: &Query<'_>, better: 
         return None;
     }
     let forms = query.slice.iter().enumerate().map(|(at, item)| (item.form, Some(at)));
-    let (mut search, domains) = Search::new(solver, pool, query, forms, SHORT);
+    let (mut search, domains) = Search::new(solver, pool, query, forms);
     let mut wanted = Wanted::Best { number: query.goal, better, found: None };
-    let ended = search.descend(solver, search.all(), &domains, query.base, &mut wanted);
+    let ended = search.run(solver, domains, SHORT, &mut wanted);
     match (ended, wanted) {
         (Ok(()), Wanted::Best { found, .. }) => found,
         _ => None,
@@ -143,14 +145,20 @@ impl<'a> Search<'a> {
         pool: &'a Pool,
         query: &'a Query<'a>,
         forms: impl Iterator<Item = (ExprId, Option<usize>)>,
-        most_work: usize,
     ) -> (Search<'a>, Domains) {
         let mut domains = [Domain::EMPTY; MOST_SYMBOLS];
         for (domain, &symbol) in domains.iter_mut().zip(&query.symbols) {
             *domain = Domain::full(pool.sym_info(symbol).width);
         }
         let bit = |symbol: &SymId| query.symbols.binary_search(symbol).map_or(0, |at| 1_u8 << at);
-        let mut search = Search { pool, query, links: Vec::new(), used: vec![false; query.slice.len()], work: 0, most_work };
+        let mut search = Search {
+            pool,
+            query,
+            links: Vec::new(),
+            used: vec![false; query.slice.len()],
+            work: 0,
+            most_work: solver.config.classes_after,
+        };
         for (form, item) in forms {
             let link = Link { form, item, symbols: pool.support(form).iter().map(bit).fold(0, |all, bit| all | bit) };
             match pool.support(form) {
@@ -164,9 +172,28 @@ impl<'a> Search<'a> {
         (search, domains)
     }
 
-    /// All symbols, a bit each.
-    fn all(&self) -> u8 {
-        ((1_u16 << self.query.symbols.len()) - 1) as u8
+    /// Looks at all models that the domains leave, or until one is found if any will do.
+    fn run(&mut self, solver: &mut Solver, mut domains: Domains, most_work: usize, wanted: &mut Wanted) -> Result<(), Spent> {
+        // All symbols, a bit each.
+        let all = ((1_u16 << self.query.symbols.len()) - 1) as u8;
+        if self.descend(solver, all, &domains, self.query.base, wanted).is_ok() {
+            return Ok(());
+        }
+        self.most_work = most_work;
+        self.tell_apart(solver, &mut domains, wanted);
+        self.descend(solver, all, &domains, self.query.base, wanted)
+    }
+
+    /// Leaves one value of each class.
+    fn tell_apart(&mut self, solver: &mut Solver, domains: &mut Domains, wanted: &Wanted) {
+        let number = if let Wanted::Best { number, .. } = wanted { Some(*number) } else { None };
+        let views = classes::views(self.pool, self.links.iter().map(|link| link.form).chain(number));
+        for (&symbol, domain) in self.query.symbols.iter().zip(domains) {
+            let of_symbol: Vec<ExprId> = views.iter().filter(|(of, _)| *of == symbol).map(|(_, view)| *view).collect();
+            let work;
+            (*domain, work) = classes::representatives(self.pool, &mut solver.tables, &of_symbol, symbol, *domain);
+            self.work += work;
+        }
     }
 
     /// Looks at the models in which the symbols that are not `open` have the values of `model`; no link has one open symbol left. Ends at the first
