@@ -52,7 +52,7 @@ impl Solver {
     pub fn wrapped(config: Config, wrap: &dyn Fn(Box<dyn Backend>) -> Box<dyn Backend>) -> Result<Solver, UnknownBackend> {
         let backend = wrap(backend::by_name(&config.backend)?.make(&config));
         Ok(Solver {
-            abstraction: Abstraction(wrap(abstraction::backend(&config))),
+            abstraction: Abstraction::new(wrap(abstraction::backend(&config))),
             credits: Credits::default(),
             config,
             stats: Stats::default(),

@@ -5,6 +5,7 @@
 //! Procedures", 2nd edition, section 6.3, abstracts the costly operators of bit-vector formulas likewise). What is unsatisfiable then is so with the
 //! hash itself; otherwise the next stage goes on. Never says that there is a model. Cost: the conditions above the hashes, and a small SAT instance.
 //! Bounds of numbers are read off likewise: a value that no hash gives is none.
+use rustc_hash::FxHashMap;
 use wryneck_expr::subst::Substitution;
 use wryneck_expr::visit::top_down;
 use wryneck_expr::{ExprId, Model, Pool};
@@ -28,8 +29,17 @@ const MOST_ABOVE: usize = 3_000;
 /// Gates of the instance.
 const MOST_GATES: usize = 100_000;
 
-/// The instance for conditions about hashes.
-pub(crate) struct Abstraction(pub(crate) Box<dyn Backend>);
+/// Bytes of answers that are kept, about; above, all are forgotten.
+const MOST_OF_ANSWERS: usize = 16 << 20;
+
+/// The instance for conditions about hashes, and what it has answered: paths ask most questions about hashes again.
+pub(crate) struct Abstraction {
+    backend: Box<dyn Backend>,
+    /// By the expressions that were asked for together.
+    answers: FxHashMap<Box<[ExprId]>, Verdict>,
+    /// Of the answers.
+    bytes: usize,
+}
 
 /// What decides conditions about hashes, whatever decides the others.
 pub(crate) fn backend(config: &Config) -> Box<dyn Backend> {
@@ -37,13 +47,43 @@ pub(crate) fn backend(config: &Config) -> Box<dyn Backend> {
 }
 
 impl Abstraction {
+    pub(crate) fn new(backend: Box<dyn Backend>) -> Abstraction {
+        Abstraction { backend, answers: FxHashMap::default(), bytes: 0 }
+    }
+
     pub(crate) fn clear(&mut self) {
-        self.0.forget();
+        self.backend.forget();
+        self.forget_answers();
+    }
+
+    fn forget_answers(&mut self) {
+        self.answers.clear();
+        self.bytes = 0;
     }
 
     /// Bytes held, about.
     pub(crate) fn memory(&self) -> usize {
-        self.0.memory()
+        self.backend.memory() + self.bytes
+    }
+
+    /// What the instance says of these, 1 bit each, together.
+    fn check(&mut self, pool: &Pool, forms: Vec<ExprId>, budget: &Budget) -> Verdict {
+        if let Some(known) = self.answers.get(&forms[..]) {
+            return known.clone();
+        }
+        let verdict = self.backend.check(pool, &forms, budget);
+        let values = match &verdict {
+            Verdict::Sat(values) => size_of_val(&values[..]),
+            Verdict::Unsat(core) => size_of_val(&core[..]),
+            // Another budget may do.
+            Verdict::Unknown(_) => return verdict,
+        };
+        if self.bytes > MOST_OF_ANSWERS {
+            self.forget_answers();
+        }
+        self.bytes += size_of::<(Box<[ExprId]>, Verdict)>() + size_of_val(&forms[..]) + values;
+        self.answers.insert(forms.into(), verdict.clone());
+        verdict
     }
 }
 
@@ -85,8 +125,7 @@ impl Abstract {
 
     /// Asks for this together with what is told.
     fn check(&self, solver: &mut Solver, pool: &Pool, cond: ExprId) -> Verdict {
-        let forms: Vec<_> = std::iter::once(cond).chain(self.told.iter().copied()).collect();
-        solver.abstraction.0.check(pool, &forms, &self.budget)
+        solver.abstraction.check(pool, std::iter::once(cond).chain(self.told.iter().copied()).collect(), &self.budget)
     }
 }
 
