@@ -13,6 +13,7 @@
 
 use rustc_hash::FxHashSet;
 use wryneck_expr::subst::Substitution;
+use wryneck_expr::visit::operands;
 use wryneck_expr::{ExprId, Kind};
 use wryneck_solver::{Tables, ranges};
 
@@ -47,11 +48,7 @@ pub(super) fn value(cx: &mut Cx<'_>, e: ExprId) -> ExprId {
             substitution.replace(part, value);
             continue;
         }
-        let kind = cx.core.pool.kind(part);
-        open.extend(kind.children());
-        if let Kind::Read(array, _) = kind {
-            open.extend(cx.core.pool.array_open(array));
-        }
+        open.extend(operands(&cx.core.pool, part));
     }
     if is_same { e } else { substitution.apply(&mut cx.core.pool, e) }
 }

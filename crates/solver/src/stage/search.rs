@@ -179,6 +179,9 @@ impl<'a> Search<'a> {
         if self.descend(solver, all, &domains, self.query.base, wanted).is_ok() {
             return Ok(());
         }
+        if self.query.budget.stop.asked() {
+            return Err(Spent);
+        }
         self.most_work = most_work;
         self.tell_apart(solver, &mut domains, wanted);
         self.descend(solver, all, &domains, self.query.base, wanted)
