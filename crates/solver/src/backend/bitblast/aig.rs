@@ -73,8 +73,15 @@ enum Rewrite {
 impl Aig {
     pub(crate) fn new() -> Aig {
         let mut aig = Aig { nodes: Vec::new(), ands: FxHashMap::default() };
-        aig.fresh(Lit::FALSE, Lit::FALSE);
+        aig.clear();
         aig
+    }
+
+    /// Starts afresh, in the memory that it has.
+    pub(crate) fn clear(&mut self) {
+        self.nodes.clear();
+        self.ands.clear();
+        self.fresh(Lit::FALSE, Lit::FALSE);
     }
 
     /// Number of nodes, the constant and the inputs included.

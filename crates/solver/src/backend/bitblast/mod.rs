@@ -6,6 +6,7 @@ use wryneck_expr::{ExprId, Pool, SymId};
 
 use self::aig::{Aig, Lit};
 use self::blast::Blaster;
+use self::large::Large;
 use self::meter::Meter;
 use self::sat::{Outcome, Sat};
 use super::{Backend, Effort, Verdict};
@@ -22,6 +23,7 @@ mod float_number;
 mod float_round;
 #[cfg(test)]
 mod float_tests;
+mod large;
 mod meter;
 mod sat;
 
@@ -33,6 +35,7 @@ pub(crate) struct Bitblast {
     blaster: Blaster,
     sat: Sat,
     most_nodes: usize,
+    large: Large,
     effort: Effort,
 }
 
@@ -43,6 +46,7 @@ impl Bitblast {
             blaster: Blaster::default(),
             sat: Sat::new(),
             most_nodes: config.graph_nodes,
+            large: Large::default(),
             effort: Effort::default(),
         }
     }
@@ -61,6 +65,9 @@ impl Bitblast {
 
 impl Backend for Bitblast {
     fn check(&mut self, pool: &Pool, assertions: &[ExprId], budget: &Budget) -> Verdict {
+        if self.large.knows(assertions, budget.cone) {
+            return Verdict::Unknown(Why::Cone);
+        }
         if self.aig.len() > self.most_nodes {
             self.forget();
             self.effort.restarts += 1;
@@ -76,7 +83,11 @@ impl Backend for Bitblast {
                 Ok(lit) => lits.push(lit),
                 Err(why) => {
                     self.effort.gates += (self.aig.len() - before) as u64;
-                    return Verdict::Unknown(if why == Why::Nodes && of_cone < nodes { Why::Cone } else { why });
+                    if why != Why::Nodes || of_cone >= nodes {
+                        return Verdict::Unknown(why);
+                    }
+                    self.large.note(assertion, budget.cone);
+                    return Verdict::Unknown(Why::Cone);
                 }
             }
         }
@@ -84,7 +95,17 @@ impl Backend for Bitblast {
         if let Some(at) = lits.iter().position(|&lit| lit == Lit::FALSE) {
             return Verdict::Unsat(vec![at]);
         }
-        if self.sat.has_more_gates(&self.aig, &lits, budget.cone) {
+        // The slice, and the goal behind it.
+        let (goal, slice) = lits.split_first().map_or((None, &[][..]), |(goal, slice)| (Some(*goal), slice));
+        if let Some(at) = self.sat.first_beyond(&self.aig, slice.iter().copied().chain(goal), budget.cone) {
+            match slice.get(at) {
+                Some(&lit) if self.sat.first_beyond(&self.aig, [lit], budget.cone).is_none() => {
+                    self.large.note_together(&assertions[1..at + 2], budget.cone);
+                }
+                Some(_) => self.large.note(assertions[at + 1], budget.cone),
+                // The goal is another one in nearly every query.
+                None => {}
+            }
             return Verdict::Unknown(Why::Cone);
         }
         self.effort.calls += 1;
@@ -96,9 +117,10 @@ impl Backend for Bitblast {
     }
 
     fn forget(&mut self) {
-        self.aig = Aig::new();
+        self.aig.clear();
         self.blaster = Blaster::default();
         self.sat = Sat::new();
+        self.large = Large::default();
     }
 
     fn effort(&self) -> Effort {
@@ -106,6 +128,6 @@ impl Backend for Bitblast {
     }
 
     fn memory(&self) -> usize {
-        self.aig.memory() + self.blaster.memory() + self.sat.memory()
+        self.aig.memory() + self.blaster.memory() + self.sat.memory() + self.large.memory()
     }
 }

@@ -126,30 +126,32 @@ impl Sat {
 
     /// Is the instance too large for this query?
     fn outgrown(&mut self, aig: &Aig, lits: &[Lit]) -> bool {
-        self.next > ALWAYS_KEPT && !self.has_more_gates(aig, lits, (self.next / MOST_PER_GATE).into())
+        self.next > ALWAYS_KEPT && self.first_beyond(aig, lits.iter().copied(), (self.next / MOST_PER_GATE).into()).is_none()
     }
 
-    /// Are there more gates and inputs than so many below these literals? Cost: so many gates are looked at.
-    pub(super) fn has_more_gates(&mut self, aig: &Aig, lits: &[Lit], most: u64) -> bool {
+    /// The first of these literals below which, and those before it, there are more gates and inputs than so many. Cost: so many gates are looked at.
+    pub(super) fn first_beyond(&mut self, aig: &Aig, lits: impl IntoIterator<Item = Lit>, most: u64) -> Option<usize> {
         if aig.len() as u64 <= most {
-            return false;
+            return None;
         }
         self.look += 1;
         self.seen.resize(aig.len(), 0);
-        let mut allowed = most;
-        let mut open: Vec<Lit> = lits.to_vec();
-        while let Some(lit) = open.pop() {
-            if std::mem::replace(&mut self.seen[lit.node() as usize], self.look) != self.look {
-                if allowed == 0 {
-                    return true;
-                }
-                allowed -= 1;
-                if let Node::And(a, b) = aig.node(lit.node()) {
-                    open.extend([a, b]);
+        let (mut allowed, mut open) = (most, Vec::new());
+        for (at, lit) in lits.into_iter().enumerate() {
+            open.push(lit);
+            while let Some(lit) = open.pop() {
+                if std::mem::replace(&mut self.seen[lit.node() as usize], self.look) != self.look {
+                    if allowed == 0 {
+                        return Some(at);
+                    }
+                    allowed -= 1;
+                    if let Node::And(a, b) = aig.node(lit.node()) {
+                        open.extend([a, b]);
+                    }
                 }
             }
         }
-        false
+        None
     }
 
     /// A new instance.
