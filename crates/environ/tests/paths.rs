@@ -144,6 +144,7 @@ fn symbolic_names_survive_compaction_and_replay() {
     for config in [
         Config { compact_above: 1, ..Config::default() },
         Config { snapshots: false, ..Config::default() },
+        Config { own_snapshots: 0, ..Config::default() },
         Config { quick_checks: false, keep_infeasible_flips: true, ..Config::default() },
     ] {
         assert_eq!(outputs(config), plain);

@@ -114,7 +114,11 @@ fn files_survive_compaction_and_replay() {
     let plain = explored(Config::default());
     assert!(plain.len() > 8, "{} paths", plain.len());
     assert!(plain.iter().all(|e| matches!(e.end, PathEnd::Exit(_))));
-    for config in [Config { compact_above: 1, ..Config::default() }, Config { snapshots: false, ..Config::default() }] {
+    for config in [
+        Config { compact_above: 1, ..Config::default() },
+        Config { snapshots: false, ..Config::default() },
+        Config { own_snapshots: 0, ..Config::default() },
+    ] {
         let shapes = |ends: &[End]| ends.iter().map(|e| (e.end.clone(), e.stdout.len())).collect::<Vec<_>>();
         let mut other = shapes(&explored(config));
         let mut plain = shapes(&plain);

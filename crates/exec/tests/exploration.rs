@@ -90,6 +90,9 @@ fn switching_parts_of_the_engine_off_changes_nothing() {
     let without_snapshots = Config { snapshots: false, ..Config::default() };
     check("no snapshots", &without_snapshots, &Default::default(), 40);
     check_all_ends("no snapshots", &without_snapshots, &Default::default(), 40);
+    let shared_snapshots = Config { own_snapshots: 0, ..Config::default() };
+    check("shared snapshots", &shared_snapshots, &Default::default(), 100);
+    check_all_ends("shared snapshots", &shared_snapshots, &Default::default(), 100);
     let compacting = Config { compact_above: 0, ..Config::default() };
     check_all_ends("compaction all the time", &compacting, &Default::default(), 40);
     check_all_ends("plain solver", &Config::default(), &wryneck_solver::Config::plain(), 40);
@@ -168,8 +171,8 @@ fn flips_that_wait_until_they_are_wanted_are_the_same_in_the_end() {
         // Pruning turns implied values off, with which some accesses decide nothing, and numbers the states of automata over all paths.
         let (_, want) =
             explore(&text, Config { implied_values: false, keep_infeasible_flips: true, ..Config::default() }, Default::default());
-        for snapshots in [true, false] {
-            let config = Config { search: vec![row.name.into()], snapshots, ..Config::default() };
+        for (snapshots, own_snapshots) in [(true, 8), (true, 0), (false, 8)] {
+            let config = Config { search: vec![row.name.into()], snapshots, own_snapshots, ..Config::default() };
             let mut explorer = common::explorer(&text, None, config, Default::default());
             explorer.prune(Pruning::Wanted, Rc::new(WantsAll));
             let mut got = Collect::default();
@@ -262,11 +265,12 @@ fn under_memory_pressure_snapshots_go_first_and_nothing_is_lost() {
 fn a_prefix_that_is_run_again_covers_nothing_new() {
     for seed in 0..10 {
         let text = Generator::program(seed * 13 + 4, false);
-        let covering = |snapshots| {
-            let config = Config { snapshots, search: vec!["bfs".into()], ..Config::default() };
+        let covering = |snapshots, own_snapshots| {
+            let config = Config { snapshots, own_snapshots, search: vec!["bfs".into()], ..Config::default() };
             explore(&text, config, Default::default()).1.ended.iter().filter(|e| e.covers_new).count()
         };
-        assert_eq!(covering(false), covering(true), "seed {seed}");
+        assert_eq!(covering(false, 8), covering(true, 8), "seed {seed}");
+        assert_eq!(covering(true, 0), covering(true, 8), "shared, seed {seed}");
     }
 }
 

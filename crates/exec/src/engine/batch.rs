@@ -21,6 +21,7 @@ const POLL_BYTES: u64 = 16 << 20;
 /// Runs a path until it ends (`Some`) or its batch is used up.
 pub(super) fn run(core: &mut Core, adopting: &mut Adopting, pending: usize, state: &mut State, control: &mut dyn Control) -> Option<Stop> {
     let batch = core.config.batch;
+    core.shares_snapshots = shares_snapshots(core, pending);
     let (mut used, mut before) = (0, None);
     while used < batch {
         let mut budget = POLL;
@@ -67,4 +68,13 @@ pub(super) fn run(core: &mut Core, adopting: &mut Adopting, pending: usize, stat
         }
     }
     None
+}
+
+/// Whether flips share snapshots ([`crate::Config::own_snapshots`]).
+fn shares_snapshots(core: &Core, pending: usize) -> bool {
+    /// Paths that count as ended from the beginning: a small frontier has its snapshots.
+    const PATHS: u64 = 128;
+    let Core { monitor, lazy, goals, stats, config, .. } = core;
+    let own = config.own_snapshots.saturating_mul(stats.paths + PATHS);
+    monitor.is_none() && lazy.is_none() && goals.is_none() && pending as u64 >= own
 }

@@ -141,6 +141,7 @@ impl Explorer {
             guided: false,
             awaited: Vec::new(),
             reached: None,
+            last_snapshot: None,
             variables: Rc::default(),
         };
         let compact_at = core.config.compact_above;
@@ -417,13 +418,14 @@ impl Explorer {
                 }
             }
         }
+        let before = flip.before_operation();
         let mut state = match flip.state.take() {
-            Some(snapshot) => {
+            Some(snapshot) if snapshot.prefix.len() == before.len() => {
                 self.relevance.note_begins(&self.core, &snapshot);
                 let state = Rc::try_unwrap(snapshot).unwrap_or_else(|shared| shared.fork_idle());
                 Box::new(state)
             }
-            None => match self.replayer.rerun(&mut self.core, &flip.before_operation(), &flip.model) {
+            earlier => match self.replayer.rerun(&mut self.core, earlier.as_deref(), &before, &flip.model) {
                 Some(state) => state,
                 None => {
                     self.adopting.cut(&self.core, flip);

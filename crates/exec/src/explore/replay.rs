@@ -137,7 +137,7 @@ impl Replayer {
     ) -> Option<(Trace, Box<State>, PathEnd)> {
         let mut state = match snapshot {
             Some(snapshot) => Box::new(snapshot.fork_idle()),
-            None => self.rerun(core, before, &past.model)?,
+            None => self.rerun(core, None, before, &past.model)?,
         };
         state.taken = 0;
         state.script = past.prefix.to_last((past.prefix.len() - state.prefix.len()) as usize).into();
@@ -171,30 +171,35 @@ impl Replayer {
         Some((recorder.cut(last.filter(|_| fits)?), state, end))
     }
 
-    /// Runs decisions from the root up to the operation behind them. Asks nothing; `None` if they do not fit, which would be our defect
-    /// and is counted as a lost flip.
-    pub(crate) fn rerun(&self, core: &mut Core, before: &Prefix, model: &Model) -> Option<Box<State>> {
-        let mut state = Box::new(self.root.fork_idle());
-        state.script = before.to_vec().into();
+    /// Runs decisions up to the operation behind them, from a snapshot of their path or else from where all paths begin. Asks nothing. What is noted on the
+    /// way was noted before. `None` if they do not fit, which would be our defect and is counted as a lost flip.
+    pub(crate) fn rerun(&self, core: &mut Core, snapshot: Option<&State>, before: &Prefix, model: &Model) -> Option<Box<State>> {
+        let mut state = Box::new(snapshot.unwrap_or(&self.root).fork_idle());
+        state.script = before.to_last((before.len() - state.prefix.len()) as usize).into();
         state.model = model.clone();
         state.memory.space.wake();
-        let entered = core.entered;
+        let (ledger, entered) = (std::mem::take(&mut core.ledger), core.entered);
         let mut steps = 0u32;
-        while !state.script.is_empty() {
+        let lost = loop {
+            if state.script.is_empty() {
+                break None;
+            }
             steps = steps.wrapping_add(1);
             // The run ends with work left, as its summary says.
             if steps.is_multiple_of(LOOK) && core.end_signal.asked() {
-                core.stats.flips_lost += 1;
-                return None;
+                break Some(None);
             }
             if let Err(Stop::End(end)) = step(core, &mut state, &mut POLL.clone()) {
-                core.stats.flips_lost += 1;
-                core.ledger.note(LedgerKind::DroppedFlip, format!("a prefix did not run again: {end:?}"));
-                return None;
+                break Some(Some(end));
             }
+        };
+        (core.ledger, core.entered) = (ledger, entered);
+        if let Some(end) = lost {
+            core.stats.flips_lost += 1;
+            end.iter().for_each(|end| core.ledger.note(LedgerKind::DroppedFlip, format!("a prefix did not run again: {end:?}")));
+            return None;
         }
         state.memory.space.sleep();
-        core.entered = entered;
         // What its prefix covers was new to another path.
         state.covers_new = false;
         Some(state)

@@ -105,6 +105,9 @@ options! {
     query_gates: u64 = 20_000;
     /// Keep snapshots at pending flips; off, a flip is its prefix and is run again from the start.
     snapshots: bool = true;
+    /// Pending items for each path that has ended, above which flips that are near on a path share a snapshot: most of them will not be run soon. 0: always.
+    /// Where goals or rules look into snapshots, and where inputs are made as paths use them, each flip has its own.
+    own_snapshots: u64 = 8;
     /// Ask cheap facts whether a flip is infeasible as it is made.
     quick_checks: bool = true;
     /// Replace parts of offsets by constants that equalities on the path imply. Pruning turns it off: a slice would not see the dependency.

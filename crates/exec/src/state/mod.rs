@@ -144,6 +144,8 @@ pub struct State {
     pub awaited: Vec<Awaited>,
     /// The goal that it has reached.
     pub reached: Option<u32>,
+    /// The last snapshot of this path, while its flips share snapshots ([`Core::shares_snapshots`]).
+    pub(crate) last_snapshot: Option<Rc<State>>,
 }
 
 impl State {
@@ -194,6 +196,7 @@ impl State {
             guided: self.guided,
             awaited: self.awaited.clone(),
             reached: self.reached,
+            last_snapshot: None,
         }
     }
 
@@ -272,6 +275,8 @@ impl State {
 
     /// Renumbers every expression. `rebuilt` keeps what states share shared.
     pub fn remap(&mut self, map: &Remap, rebuilt: &mut Rebuilt) {
+        // Its flips renumber it.
+        self.last_snapshot = None;
         remap_frames(&mut self.frames, &mut self.landings, map, rebuilt);
         self.threads.iter_mut().for_each(|threads| Rc::make_mut(threads).remap(map, rebuilt));
         self.processes.iter_mut().for_each(|processes| Rc::make_mut(processes).remap(map, rebuilt));

@@ -99,6 +99,8 @@ pub struct Core {
     pub(crate) result: Option<(u64, u8)>,
     /// Bytes that block operations and allocations have filled since the clock was looked at.
     pub(crate) block_bytes: u64,
+    /// Flips that are near on their path share a snapshot ([`Config::own_snapshots`]).
+    pub(crate) shares_snapshots: bool,
     /// Instructions of blocks entered by calls, not yet in `stats`.
     pub(crate) entered: u64,
     /// Of no other owner.
@@ -108,11 +110,12 @@ pub struct Core {
 /// A branch's other side, not yet explored: the state before it, and what must hold there (docs/design/001). The solver has not
 /// been asked unless `checked`.
 pub struct Flip {
-    /// The state before the operation that decided, shared by the flips of one operation. `None`: run the prefix again.
+    /// The state before the operation that decided, shared by the flips of one operation, or one before that ([`Core::shares_snapshots`]). `None`: run the
+    /// prefix again.
     pub state: Option<Rc<State>>,
     /// Decisions up to and including the flipped one.
     pub prefix: Prefix,
-    /// Decisions to follow from `state` on.
+    /// Decisions of the operation, up to and including the flipped one.
     pub script: Script,
     /// Satisfies [`Flip::path`].
     pub model: Model,
@@ -391,6 +394,7 @@ impl Core {
             pending_end: None,
             result: None,
             block_bytes: 0,
+            shares_snapshots: false,
             entered: 0,
             spare: Vec::new(),
         }

@@ -8,7 +8,7 @@ use super::{Cx, adoption, constraints_before};
 use crate::ground::image::CodePos;
 use crate::ground::path_end::{Limit, PathEnd};
 use crate::ground::places;
-use crate::ground::prefix::Decision;
+use crate::ground::prefix::{Decision, Prefix};
 use crate::state::{LEFT_OUT, Script, State, positions};
 use crate::step::core::{Checked, Flip, LedgerKind, Refuted};
 use crate::step::plugin::Stop;
@@ -119,6 +119,31 @@ pub(super) fn add_hard(cx: &mut Cx<'_>, cond: ExprId, decision: Decision) {
     }
 }
 
+/// Decisions and instructions that are run again, at most, from a snapshot that several flips share.
+const SHARED_DECISIONS: u32 = 32;
+const SHARED_INSTRUCTIONS: u64 = 10_000;
+
+/// The path as it was when the operation began, or where flips share snapshots, not long before.
+fn snapshot(cx: &mut Cx<'_>, before: Prefix) -> Rc<State> {
+    let shares = cx.core.shares_snapshots;
+    let is_near = |last: &&Rc<State>| {
+        before.len() - last.prefix.len() <= SHARED_DECISIONS && cx.state.instructions - last.instructions <= SHARED_INSTRUCTIONS
+    };
+    if let Some(last) = cx.state.last_snapshot.as_ref().filter(|_| shares).filter(is_near) {
+        return last.clone();
+    }
+    let mut snapshot = cx.state.fork();
+    snapshot.prefix = before;
+    snapshot.taken = 0;
+    snapshot.covers_new = false;
+    if let Some(path) = snapshot.before.take() {
+        snapshot.path = path;
+    }
+    let snapshot = Rc::new(snapshot);
+    cx.state.last_snapshot = shares.then(|| snapshot.clone());
+    snapshot
+}
+
 /// Leaves the other side for later: a snapshot of the path as it was when the operation began (see the law in [`super`]).
 pub(super) fn add(cx: &mut Cx<'_>, cond: ExprId, decision: Option<Decision>, way: Option<Way>) {
     // A path that is run again leaves nothing behind.
@@ -144,16 +169,7 @@ pub(super) fn add(cx: &mut Cx<'_>, cond: ExprId, decision: Option<Decision>, way
         prefix.push(d, constraints_before(cx), taken == 0, decides_at(cx));
         script.push_back(d);
     }
-    let state = cx.core.config.snapshots.then(|| {
-        let mut snapshot = cx.state.fork();
-        snapshot.prefix = before;
-        snapshot.taken = 0;
-        snapshot.covers_new = false;
-        if let Some(path) = snapshot.before.take() {
-            snapshot.path = path;
-        }
-        Rc::new(snapshot)
-    });
+    let state = cx.core.config.snapshots.then(|| snapshot(cx, before));
     let (pos, instructions, model) = (cx.pos(), cx.state.instructions, cx.state.model.clone());
     let path = cx.state.path.clone();
     let (stays, node) = cx.core.tree.fork(cx.state.node, cond);
