@@ -160,7 +160,7 @@ fn entries(bytes: &[u8], most: usize) -> Vec<Entry> {
     let room = most.saturating_sub(bytes.len());
     let mut all = Vec::new();
     let mut add = |part: Range<usize>, separator: Option<u8>| {
-        if part.len() < 2 || 2 * part.len() > room {
+        if part.len() < 2 || part.len() + usize::from(separator.is_some()) > room {
             return;
         }
         let counting = part.clone().filter(|at| bytes[*at].is_ascii_alphanumeric());
