@@ -65,9 +65,6 @@ impl Bitblast {
 
 impl Backend for Bitblast {
     fn check(&mut self, pool: &Pool, assertions: &[ExprId], budget: &Budget) -> Verdict {
-        if self.large.knows(assertions, budget.cone) {
-            return Verdict::Unknown(Why::Cone);
-        }
         if self.aig.len() > self.most_nodes {
             self.forget();
             self.effort.restarts += 1;
@@ -78,23 +75,26 @@ impl Backend for Bitblast {
         let of_cone = budget.cone.saturating_mul(GATES_OF_CONE);
         let meter = Meter::new(&self.aig, nodes.min(of_cone), &budget.stop);
         let mut lits = Vec::with_capacity(assertions.len());
-        for &assertion in assertions {
+        for (at, &assertion) in assertions.iter().enumerate() {
+            // A goal that is false as a gate is so, however many gates the slice has.
+            if at == 1 && self.large.knows(assertions, budget.cone) {
+                self.effort.gates += (self.aig.len() - before) as u64;
+                return Verdict::Unknown(Why::Cone);
+            }
             match self.blaster.bit(pool, &mut self.aig, assertion, &meter) {
                 Ok(lit) => lits.push(lit),
+                // What was built is kept, so another query may get further.
                 Err(why) => {
                     self.effort.gates += (self.aig.len() - before) as u64;
-                    if why != Why::Nodes || of_cone >= nodes {
-                        return Verdict::Unknown(why);
-                    }
-                    self.large.note(assertion, budget.cone);
-                    return Verdict::Unknown(Why::Cone);
+                    return Verdict::Unknown(if why == Why::Nodes && of_cone < nodes { Why::Cone } else { why });
                 }
+            }
+            if lits[at] == Lit::FALSE {
+                self.effort.gates += (self.aig.len() - before) as u64;
+                return Verdict::Unsat(vec![at]);
             }
         }
         self.effort.gates += (self.aig.len() - before) as u64;
-        if let Some(at) = lits.iter().position(|&lit| lit == Lit::FALSE) {
-            return Verdict::Unsat(vec![at]);
-        }
         // The slice, and the goal behind it.
         let (goal, slice) = lits.split_first().map_or((None, &[][..]), |(goal, slice)| (Some(*goal), slice));
         if let Some(at) = self.sat.first_beyond(&self.aig, slice.iter().copied().chain(goal), budget.cone) {
