@@ -51,6 +51,29 @@ impl Bitblast {
         }
     }
 
+    /// The literals of assertions, the goal first, unless making them gives the verdict.
+    fn build(&mut self, pool: &Pool, assertions: &[ExprId], budget: &Budget) -> Result<Vec<Lit>, Verdict> {
+        // A query that alone outgrows the graph would not fit the memory that the graph's bound stands for.
+        let nodes = budget.nodes.min(self.most_nodes as u64);
+        let of_cone = budget.cone.saturating_mul(GATES_OF_CONE);
+        let meter = Meter::new(&self.aig, nodes.min(of_cone), &budget.stop);
+        let mut lits = Vec::with_capacity(assertions.len());
+        for (at, &assertion) in assertions.iter().enumerate() {
+            // A goal that is false as a gate is so, however many gates the slice has.
+            if at == 1 && self.large.knows(assertions, budget.cone) {
+                return Err(Verdict::Unknown(Why::Cone));
+            }
+            match self.blaster.bit(pool, &mut self.aig, assertion, &meter) {
+                Ok(Lit::FALSE) => return Err(Verdict::Unsat(vec![at])),
+                Ok(lit) => lits.push(lit),
+                // What was built is kept, so another query may get further.
+                Err(Why::Nodes) if of_cone < nodes => return Err(Verdict::Unknown(Why::Cone)),
+                Err(why) => return Err(Verdict::Unknown(why)),
+            }
+        }
+        Ok(lits)
+    }
+
     fn values(&self, pool: &Pool, assertions: &[ExprId]) -> Vec<(SymId, u64)> {
         let mut symbols: Vec<SymId> = assertions.iter().flat_map(|&e| pool.support(e)).copied().collect();
         symbols.sort_unstable();
@@ -70,31 +93,12 @@ impl Backend for Bitblast {
             self.effort.restarts += 1;
         }
         let before = self.aig.len();
-        // A query that alone outgrows the graph would not fit the memory that the graph's bound stands for.
-        let nodes = budget.nodes.min(self.most_nodes as u64);
-        let of_cone = budget.cone.saturating_mul(GATES_OF_CONE);
-        let meter = Meter::new(&self.aig, nodes.min(of_cone), &budget.stop);
-        let mut lits = Vec::with_capacity(assertions.len());
-        for (at, &assertion) in assertions.iter().enumerate() {
-            // A goal that is false as a gate is so, however many gates the slice has.
-            if at == 1 && self.large.knows(assertions, budget.cone) {
-                self.effort.gates += (self.aig.len() - before) as u64;
-                return Verdict::Unknown(Why::Cone);
-            }
-            match self.blaster.bit(pool, &mut self.aig, assertion, &meter) {
-                Ok(lit) => lits.push(lit),
-                // What was built is kept, so another query may get further.
-                Err(why) => {
-                    self.effort.gates += (self.aig.len() - before) as u64;
-                    return Verdict::Unknown(if why == Why::Nodes && of_cone < nodes { Why::Cone } else { why });
-                }
-            }
-            if lits[at] == Lit::FALSE {
-                self.effort.gates += (self.aig.len() - before) as u64;
-                return Verdict::Unsat(vec![at]);
-            }
-        }
+        let built = self.build(pool, assertions, budget);
         self.effort.gates += (self.aig.len() - before) as u64;
+        let lits = match built {
+            Ok(lits) => lits,
+            Err(verdict) => return verdict,
+        };
         // The slice, and the goal behind it.
         let (goal, slice) = lits.split_first().map_or((None, &[][..]), |(goal, slice)| (Some(*goal), slice));
         if let Some(at) = self.sat.first_beyond(&self.aig, slice.iter().copied().chain(goal), budget.cone) {
