@@ -5,7 +5,7 @@ use std::rc::Rc;
 use wryneck_expr::ExprId;
 use wryneck_ir::{Inst, NoCode, Op};
 
-use super::loops;
+use super::{contexts, loops};
 use crate::ground::code::{Code, PreparedEdge};
 use crate::ground::path_end::{FaultKind, PathEnd};
 use crate::step::cx::{Cx, require_or_end};
@@ -34,6 +34,9 @@ pub fn branch(cx: &mut Cx<'_>, code: &Code, op: Op) -> Result<(), Stop> {
     }
     let op = cx.pos().op;
     cx.core.take_side(cx.state, code, op, edge);
+    if cx.core.tree.remembers() && cx.core.counting.is_none() {
+        cx.core.contexts.enter(contexts::number(&cx.state.frames, code.edges[edge as usize].block));
+    }
     take(cx, &code.edges[edge as usize], code);
     Ok(())
 }

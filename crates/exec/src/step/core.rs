@@ -24,6 +24,7 @@ use crate::state::rebuilt::remap_shared;
 use crate::state::survived::Survived;
 use crate::state::threads::Order;
 use crate::state::{Frame, Input, Script, Slots, State, positions};
+use crate::step::contexts::Contexts;
 use crate::step::coverage::{Coverage, Entry, Hits};
 use crate::step::cx::adoption::Adoption;
 use crate::step::goals::Goals;
@@ -73,6 +74,8 @@ pub struct Core {
     pub newly_covered: Vec<u32>,
     /// Sides of branches that input decides.
     pub sides: Sides,
+    /// Those that paths have entered, if the exploration has seeds.
+    pub contexts: Contexts,
     /// What is to be reached or avoided, if anything.
     pub goals: Option<Goals>,
     pub tree: Tree,
@@ -378,6 +381,7 @@ impl Core {
             code_source: None,
             newly_covered: Vec::new(),
             sides: Sides::default(),
+            contexts: Contexts::default(),
             goals: None,
             tree: Tree::default(),
             stats: Stats::default(),

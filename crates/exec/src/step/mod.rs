@@ -5,6 +5,7 @@
 pub mod arith;
 pub mod call;
 mod chosen;
+pub(crate) mod contexts;
 pub mod control;
 pub mod core;
 pub mod coverage;

@@ -18,6 +18,8 @@ pub struct Way {
     pub side: Option<u32>,
     /// How many flips in a row led to this block, each left by the path of the one before: rounds of a loop.
     pub round: u32,
+    /// The number of its [context](super::contexts), if the exploration has seeds.
+    pub context: Option<u32>,
 }
 
 /// The sides that were taken. A side's number is that of its edge over the program.
@@ -61,7 +63,7 @@ impl Sides {
 impl Way {
     /// Where an edge of a function leads.
     pub(super) fn of(code: &Code, edge: u32) -> Way {
-        Way { block: code.edges[edge as usize].block, side: code.side(edge), round: 0 }
+        Way { block: code.edges[edge as usize].block, side: code.side(edge), round: 0, context: None }
     }
 }
 

@@ -118,6 +118,7 @@ impl Item {
             block: f.way.map(|way| way.block),
             side: f.way.and_then(|way| way.side),
             round: f.way.map_or(0, |way| way.round),
+            context: f.way.and_then(|way| way.context),
             ..plain(f.pos, f.prefix.len(), f.node, f.instructions)
         };
         match self {

@@ -39,6 +39,7 @@ impl Frontier {
         self.search.select(&View {
             coverage: &core.coverage,
             sides: core.sides.taken(),
+            contexts: &core.contexts,
             tree: &core.tree,
             image: &core.image,
             flow: source.as_deref().map(|source| source as _),

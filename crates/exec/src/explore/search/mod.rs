@@ -18,6 +18,7 @@ use wryneck_ir::ControlFlow;
 
 use crate::ground::image::{CodePos, Image};
 use crate::ground::tree::Tree;
+use crate::step::contexts::Contexts;
 
 /// Number of a pending item; larger is younger.
 pub type ItemId = u64;
@@ -31,6 +32,8 @@ pub struct Candidate {
     pub side: Option<u32>,
     /// Of a loop that was entered by flips alone ([`Way`](crate::step::sides::Way)).
     pub round: u32,
+    /// The number of its [context](crate::step::contexts), if there are seeds.
+    pub context: Option<u32>,
     pub pos: CodePos,
     /// Decisions.
     pub depth: u32,
@@ -53,6 +56,8 @@ pub struct View<'a> {
     pub coverage: &'a [u8],
     /// A byte per side of branches, 0 if no path has taken it.
     pub sides: &'a [u8],
+    /// Those that paths have entered.
+    pub contexts: &'a Contexts,
     pub tree: &'a Tree,
     pub image: &'a Image,
     /// Of machine code.

@@ -2,7 +2,9 @@
 //! searcher.
 //!
 //! A flip that leads to an uncovered block is selected at once, if few others to that block were. A flip to a side of a branch that no path has taken comes
-//! next, and then one to the next round of a loop that flips alone entered. Flips that are farther get every second selection. The other searcher gets the rest, so that it explores what the first flips found.
+//! next, and then one to the next round of a loop that flips alone entered. Every second selection is then a flip of any path to a
+//! [context](crate::step::contexts) that no path has entered, if there is one. Flips of seeds that are farther get every fourth selection. The other searcher gets the
+//! rest, so that it explores what the first flips found.
 
 use super::distance::Distance;
 use super::leads::Leads;
@@ -13,13 +15,15 @@ pub struct Seeded {
     near: Distance,
     sides: Leads,
     rounds: Leads,
+    /// Of all items.
+    contexts: Leads,
     rest: Box<dyn Searcher>,
-    turn: bool,
+    turn: u32,
 }
 
 impl Seeded {
     pub fn new(rest: Box<dyn Searcher>) -> Seeded {
-        Seeded { near: Distance::default(), sides: Leads::default(), rounds: Leads::default(), rest, turn: false }
+        Seeded { near: Distance::default(), sides: Leads::default(), rounds: Leads::default(), contexts: Leads::default(), rest, turn: 0 }
     }
 }
 
@@ -30,23 +34,28 @@ impl Searcher for Seeded {
             item.side.into_iter().for_each(|side| self.sides.add(id, side));
             self.rounds.add_round(id, item);
         }
+        item.context.into_iter().for_each(|context| self.contexts.add(id, context));
         self.rest.add(id, item);
     }
     fn remove(&mut self, id: ItemId) {
         self.near.remove(id);
         self.sides.remove(id);
         self.rounds.remove(id);
+        self.contexts.remove(id);
         self.rest.remove(id);
     }
     fn select(&mut self, view: &View<'_>) -> Option<ItemId> {
-        self.turn = !self.turn;
-        match self.near.nearest(view) {
-            Some((0, id)) => Some(id),
-            near => self.sides.select_side(view.sides).or_else(|| self.rounds.select_round()).or_else(|| match near {
-                Some((_, id)) if self.turn => Some(id),
-                Some(_) | None => self.rest.select(view),
-            }),
+        self.turn += 1;
+        let near = self.near.nearest(view);
+        if let Some((0, id)) = near {
+            return Some(id);
         }
+        let next = self.sides.select_side(view.sides).or_else(|| self.rounds.select_round());
+        let next = next.or_else(|| if self.turn.is_multiple_of(2) { self.contexts.select_context(view.contexts) } else { None });
+        next.or_else(|| match near {
+            Some((_, id)) if self.turn % 4 == 1 => Some(id),
+            Some(_) | None => self.rest.select(view),
+        })
     }
     fn covered(&mut self, block: u32) {
         self.near.covered(block);

@@ -10,6 +10,7 @@ use crate::ground::path_end::{Limit, PathEnd};
 use crate::ground::places;
 use crate::ground::prefix::{Decision, Prefix};
 use crate::state::{LEFT_OUT, Script, State, positions};
+use crate::step::contexts;
 use crate::step::core::{Checked, Flip, LedgerKind, Refuted};
 use crate::step::plugin::Stop;
 use crate::step::recorder::Step;
@@ -173,6 +174,7 @@ pub(super) fn add(cx: &mut Cx<'_>, cond: ExprId, decision: Option<Decision>, way
     let (pos, instructions, model) = (cx.pos(), cx.state.instructions, cx.state.model.clone());
     let path = cx.state.path.clone();
     let (stays, node) = cx.core.tree.fork(cx.state.node, cond);
+    let way = way.map(|way| Way { context: cx.core.tree.remembers().then(|| contexts::number(&cx.state.frames, way.block)), ..way });
     let subtree = cx.state.subtree;
     cx.state.node = stays;
     let (checked, given_up) = (Checked::NotYet, 0);
