@@ -11,6 +11,7 @@ use std::rc::Rc;
 use anyhow::Result;
 use wryneck_environ::ProgramInput;
 use wryneck_exec::{Ended, Explorer, Fuzzed, Fuzzer, SeedEnd};
+use wryneck_machine::Elf;
 use wryneck_report::KTest;
 
 use crate::data;
@@ -21,6 +22,7 @@ mod corpus;
 mod followed;
 mod mutants;
 pub mod slot;
+mod words;
 
 use followed::{Folder, Followed, Shared};
 use mutants::Mutants;
@@ -169,9 +171,10 @@ impl Seeds {
     }
 
     /// Hands the seeds to an exploration, before it starts.
-    pub fn give(&mut self, plan: &Plan, explorer: &mut Explorer) {
+    pub fn give(&mut self, plan: &Plan, elf: Option<&Elf>, explorer: &mut Explorer) {
         if plan.mutants && !self.is_empty() {
-            explorer.fuzzer = Fuzzer::new(Box::new(Mutants::new(self.slots.clone(), plan.config.seed)));
+            let words = words::words(&explorer.core.image, elf);
+            explorer.fuzzer = Fuzzer::new(Box::new(Mutants::new(self.slots.clone(), words, plan.config.seed)));
             if plan.follow {
                 let folders = std::mem::take(&mut self.folders);
                 let followed = self.followed.insert(Rc::new(RefCell::new(Followed::new(folders, self.slots.clone(), plan.give_way))));

@@ -1,5 +1,5 @@
 //! Mutants of the inputs of a run, in the ways that fuzzers have found to work: bytes changed, inserted, repeated, removed, copied from
-//! elsewhere or from another input, and numbers changed as text and as bits.
+//! elsewhere or from another input, replaced by words of the program, and numbers changed as text and as bits.
 //!
 //! Mutants are made of seeds, of the inputs of paths that entered a new block, and of earlier mutants. What a plain file can fill may become
 //! longer or shorter. Inputs that the program makes keep their size.
@@ -15,6 +15,8 @@ use super::slot::Slot;
 /// Makes mutants.
 pub struct Mutants {
     slots: Vec<Slot>,
+    /// Of the program.
+    words: Vec<Box<[u8]>>,
     /// What mutants are made of, the newest last.
     origins: Vec<Inputs>,
     /// Mutants with many entries that wait.
@@ -34,22 +36,53 @@ const PLACES: usize = 4;
 const OF_ORIGIN: usize = 64;
 const OF_OTHERS: usize = 16;
 const MOST_ENTRIES: usize = 4096;
+/// Numbers at which programs decide: the bounds of integers, and of `double` those where it overflows, becomes subnormal, underflows and has to round.
+const NUMBERS: &[&str] = &[
+    "-1",
+    "127",
+    "128",
+    "255",
+    "256",
+    "32767",
+    "32768",
+    "65535",
+    "65536",
+    "2147483647",
+    "2147483648",
+    "4294967295",
+    "4294967296",
+    "9223372036854775807",
+    "9223372036854775808",
+    "18446744073709551615",
+    "18446744073709551616",
+    "0.1",
+    "9007199254740993",
+    "1.7976931348623157e308",
+    "1.7976931348623159e308",
+    "2.2250738585072014e-308",
+    "2.2250738585072011e-308",
+    "4.9406564584124654e-324",
+    "2.4703282292062328e-324",
+    "1e400",
+    "1e-400",
+];
 /// Tries of changes until one gives an input that fits.
 const TRIES: usize = 16;
 
 impl Mutants {
-    pub fn new(slots: Vec<Slot>, seed: u64) -> Mutants {
-        Mutants { slots, origins: Vec::new(), entries: VecDeque::new(), random: Rng::with_seed(seed) }
+    pub fn new(slots: Vec<Slot>, words: Vec<Box<[u8]>>, seed: u64) -> Mutants {
+        Mutants { slots, words, origins: Vec::new(), entries: VecDeque::new(), random: Rng::with_seed(seed) }
     }
 
     /// Makes up to so many mutants of an input in which there are many entries for one.
     fn add_entries(&mut self, inputs: &Inputs, count: usize) {
         for slot in &self.slots {
             let Some((_, bytes)) = inputs.iter().find(|(name, _)| *name == slot.bytes) else { continue };
-            let content = slot.content(bytes);
-            let all = entries(content, slot.most());
-            for entry in self.random.choose_multiple(all, count) {
-                if let Ok((filled, _)) = slot.fill(counted(content, &entry, slot.most())) {
+            // What is short has room for more.
+            let variants = [slot.content(bytes).to_vec()].into_iter().chain(emptied(slot.content(bytes)));
+            let all = variants.flat_map(|content| entries(&content, slot.most()).into_iter().map(move |entry| (content.clone(), entry)));
+            for (content, entry) in self.random.choose_multiple(all, count) {
+                if let Ok((filled, _)) = slot.fill(counted(&content, &entry, slot.most())) {
                     let mut inputs = inputs.clone();
                     replace(&mut inputs, filled);
                     self.entries.push_back(inputs);
@@ -122,15 +155,16 @@ impl Mutator for Mutants {
         for _ in 0..TRIES {
             let (name, bytes) = inputs[self.random.usize(..inputs.len())].clone();
             let other = other.iter().find(|(of, _)| *of == name).map_or(&[][..], |(_, bytes)| bytes);
+            let hand = |other| Hand { other, words: &self.words };
             let filled = match self.slots.iter().find(|slot| slot.is_of(&name)) {
                 Some(slot) if slot.bytes == name => {
-                    let bytes = changed(&mut self.random, slot.content(&bytes), slot.content(other), slot.most());
+                    let bytes = changed(&mut self.random, slot.content(&bytes), &hand(slot.content(other)), slot.most());
                     slot.fill(bytes).map_or_else(|_| Vec::new(), |(filled, _)| filled)
                 }
                 // A number of bytes, which their content tells.
                 Some(_) => continue,
                 None => {
-                    let mut new = changed(&mut self.random, &bytes, other, bytes.len());
+                    let mut new = changed(&mut self.random, &bytes, &hand(other), bytes.len());
                     new.resize(bytes.len(), 0);
                     vec![(name, new)]
                 }
@@ -154,9 +188,23 @@ struct Entry {
     separator: Option<u8>,
 }
 
+/// Pairs of brackets.
+const BRACKETS: [(u8, u8); 4] = [(b'{', b'}'), (b'[', b']'), (b'(', b')'), (b'<', b'>')];
+
+/// From a bracket, the places of those that may close it.
+fn closes(bytes: &[u8], opens: usize) -> impl Iterator<Item = usize> {
+    let closes = BRACKETS.iter().find(|(begin, _)| *begin == bytes[opens]).map(|(_, end)| *end);
+    (opens + 1..bytes.len()).filter(move |at| Some(bytes[*at]) == closes).take(PLACES)
+}
+
+/// The input without what is between two brackets.
+fn emptied(bytes: &[u8]) -> impl Iterator<Item = Vec<u8>> {
+    let pairs = (0..bytes.len()).flat_map(|opens| closes(bytes, opens).map(move |closes| (opens, closes)));
+    pairs.filter(|(opens, closes)| closes - opens > 1).map(|(opens, closes)| [&bytes[..=opens], &bytes[closes..]].concat())
+}
+
 /// Entries of an input that may have so many bytes: from a byte to before another one of its kind, or all between two brackets.
 fn entries(bytes: &[u8], most: usize) -> Vec<Entry> {
-    const BRACKETS: [(u8, u8); 4] = [(b'{', b'}'), (b'[', b']'), (b'(', b')'), (b'<', b'>')];
     let room = most.saturating_sub(bytes.len());
     let mut all = Vec::new();
     let mut add = |part: Range<usize>, separator: Option<u8>| {
@@ -169,9 +217,7 @@ fn entries(bytes: &[u8], most: usize) -> Vec<Entry> {
     for begin in (0..bytes.len()).filter(|at| !bytes[*at].is_ascii_alphanumeric()) {
         let ends = (begin + 1..bytes.len()).filter(|at| bytes[*at] == bytes[begin]).take(PLACES);
         ends.for_each(|end| add(begin..end, None));
-        let Some((_, closes)) = BRACKETS.iter().find(|(opens, _)| *opens == bytes[begin]) else { continue };
-        let ends = (begin + 1..bytes.len()).filter(|at| bytes[*at] == *closes).take(PLACES);
-        ends.for_each(|end| add(begin + 1..end, Some(b',')));
+        closes(bytes, begin).for_each(|end| add(begin + 1..end, Some(b',')));
     }
     all
 }
@@ -197,19 +243,25 @@ fn replace(inputs: &mut Inputs, by: Inputs) {
     inputs.extend(by);
 }
 
+/// What is at hand for a change: another input, and words.
+struct Hand<'a> {
+    other: &'a [u8],
+    words: &'a [Box<[u8]>],
+}
+
 /// A few changes of an input that may have so many bytes.
-fn changed(random: &mut Rng, bytes: &[u8], other: &[u8], most: usize) -> Vec<u8> {
+fn changed(random: &mut Rng, bytes: &[u8], hand: &Hand, most: usize) -> Vec<u8> {
     let mut bytes = bytes.to_vec();
     for _ in 0..random.u32(1..=MOST_CHANGES) {
         let change = CHANGES[random.usize(..CHANGES.len())];
-        change(random, &mut bytes, other, most);
+        change(random, &mut bytes, hand, most);
         bytes.truncate(most);
     }
     bytes
 }
 
-/// A way to change an input of at most so many bytes, with another one at hand. It may leave the input as it is.
-type Change = fn(&mut Rng, &mut Vec<u8>, &[u8], usize);
+/// A way to change an input of at most so many bytes. It may leave the input as it is.
+type Change = fn(&mut Rng, &mut Vec<u8>, &Hand, usize);
 
 const CHANGES: &[Change] = &[
     |random, bytes, _, _| set_byte(random, bytes),
@@ -219,8 +271,11 @@ const CHANGES: &[Change] = &[
     |random, bytes, _, most| repeat_part(random, bytes, most),
     |random, bytes, _, _| remove_part(random, bytes),
     |random, bytes, _, most| copy_part(random, bytes, most),
-    take_part,
+    |random, bytes, hand, most| take_part(random, bytes, hand.other, most),
+    |random, bytes, hand, most| put_word(random, bytes, hand.words, most),
+    |random, bytes, hand, _| replace_word(random, bytes, hand.words),
     |random, bytes, _, _| change_number(random, bytes),
+    |random, bytes, _, _| set_number(random, bytes),
     |random, bytes, _, _| change_bits(random, bytes),
     |random, bytes, _, _| cut(random, bytes),
 ];
@@ -309,6 +364,23 @@ fn take_part(random: &mut Rng, bytes: &mut Vec<u8>, other: &[u8], most: usize) {
     put(random, bytes, &taken, most);
 }
 
+/// A word of the program, over what is there or between it.
+fn put_word(random: &mut Rng, bytes: &mut Vec<u8>, words: &[Box<[u8]>], most: usize) {
+    if let Some(word) = random.choice(words) {
+        put(random, bytes, word, most);
+    }
+}
+
+/// A word of the program in the place of letters and digits that stand together.
+fn replace_word(random: &mut Rng, bytes: &mut Vec<u8>, words: &[Box<[u8]>]) {
+    let from = place(random, bytes);
+    let other = |at: &usize| !bytes[*at].is_ascii_alphanumeric();
+    let (Some(word), Some(within)) = (random.choice(words), (from..bytes.len()).find(|at| !other(at))) else { return };
+    let begin = (0..within).rev().find(other).map_or(0, |at| at + 1);
+    let end = (within..bytes.len()).find(other).unwrap_or(bytes.len());
+    bytes.splice(begin..end, word.iter().copied());
+}
+
 fn put(random: &mut Rng, bytes: &mut Vec<u8>, what: &[u8], most: usize) {
     let at = place(random, bytes);
     if random.bool() && bytes.len() + what.len() <= most {
@@ -320,10 +392,8 @@ fn put(random: &mut Rng, bytes: &mut Vec<u8>, what: &[u8], most: usize) {
 
 /// A decimal number in the input.
 fn change_number(random: &mut Rng, bytes: &mut Vec<u8>) {
-    let from = place(random, bytes);
-    let Some(begin) = (from..bytes.len()).find(|at| bytes[*at].is_ascii_digit()) else { return };
-    let end = (begin..bytes.len()).find(|at| !bytes[*at].is_ascii_digit()).unwrap_or(bytes.len());
-    let number = bytes[begin..end].iter().fold(0u64, |n, digit| n.wrapping_mul(10).wrapping_add(u64::from(digit - b'0')));
+    let Some(digits) = digits(random, bytes) else { return };
+    let number = bytes[digits.clone()].iter().fold(0u64, |n, digit| n.wrapping_mul(10).wrapping_add(u64::from(digit - b'0')));
     let number = match random.u32(0..6) {
         0 => number.wrapping_add(1),
         1 => number.wrapping_sub(1),
@@ -332,7 +402,21 @@ fn change_number(random: &mut Rng, bytes: &mut Vec<u8>) {
         4 => 1 << random.u32(0..64),
         _ => random.u64(..=number.wrapping_mul(number).max(9)),
     };
-    bytes.splice(begin..end, number.to_string().into_bytes());
+    bytes.splice(digits, number.to_string().into_bytes());
+}
+
+/// Digits that stand together, from a place on.
+fn digits(random: &mut Rng, bytes: &[u8]) -> Option<Range<usize>> {
+    let from = place(random, bytes);
+    let begin = (from..bytes.len()).find(|at| bytes[*at].is_ascii_digit())?;
+    Some(begin..(begin..bytes.len()).find(|at| !bytes[*at].is_ascii_digit()).unwrap_or(bytes.len()))
+}
+
+/// One of [`NUMBERS`] in the place of a decimal number.
+fn set_number(random: &mut Rng, bytes: &mut Vec<u8>) {
+    if let Some(digits) = digits(random, bytes) {
+        bytes.splice(digits, NUMBERS[random.usize(..NUMBERS.len())].bytes());
+    }
 }
 
 /// A number of 1, 2, 4 or 8 bytes in either order.
@@ -374,6 +458,7 @@ mod tests {
     #[test]
     fn every_change_keeps_the_size_and_some_change_something() {
         let mut random = Rng::with_seed(7);
+        let hand = Hand { other: b"other 77", words: &[Box::from(&b"word"[..])] };
         for change in CHANGES {
             let mut changed = 0;
             for round in 0..2000 {
@@ -381,7 +466,7 @@ mod tests {
                 let len = random.usize(0..=most);
                 let before: Vec<u8> = (0..len).map(|_| b"0123456789,[]x"[random.usize(..14)]).collect();
                 let mut bytes = before.clone();
-                change(&mut random, &mut bytes, b"other 77", most);
+                change(&mut random, &mut bytes, &hand, most);
                 bytes.truncate(most);
                 changed += u32::from(bytes != before);
                 assert!(round < 1999 || changed > 500, "a change that changes nothing");
@@ -393,7 +478,7 @@ mod tests {
     fn of_eight_bytes() -> (Mutants, impl Fn(&[u8]) -> Inputs) {
         let input = ProgramInput { stdin: Stdin::Symbolic(0, 8), ..ProgramInput::default() };
         let slot = slots(&input).swap_remove(0);
-        (Mutants::new(vec![slot.clone()], 7), move |text| slot.fill(text.to_vec()).expect("it fits").0)
+        (Mutants::new(vec![slot.clone()], Vec::new(), 7), move |text| slot.fill(text.to_vec()).expect("it fits").0)
     }
 
     #[test]
@@ -416,6 +501,24 @@ mod tests {
         assert!(entries(b"{a:1}", 20).contains(&in_brackets));
         assert_eq!(counted(b"{a:1}", &in_brackets, 16), b"{a:1,b:1,c:1}");
         assert!(entries(b",a:1,b:2", 10).is_empty());
+    }
+
+    #[test]
+    fn what_is_between_brackets_can_go() {
+        let all: Vec<Vec<u8>> = emptied(b"{a:[1],b:[]}").collect();
+        assert_eq!(all, [&b"{}"[..], b"{a:[],b:[]}", b"{a:[]}"]);
+    }
+
+    #[test]
+    fn a_word_takes_the_place_of_letters_that_stand_together() {
+        let mut random = Rng::with_seed(7);
+        let mut made = std::collections::BTreeSet::new();
+        for _ in 0..100 {
+            let mut bytes = b"[true,1]".to_vec();
+            replace_word(&mut random, &mut bytes, &[Box::from(&b"false"[..])]);
+            made.insert(bytes);
+        }
+        assert_eq!(Vec::from_iter(made), [&b"[false,1]"[..], b"[true,1]", b"[true,false]"]);
     }
 
     #[test]
