@@ -7,14 +7,11 @@ use std::collections::{BTreeMap, BTreeSet};
 use rustc_hash::FxHashMap;
 
 use super::{Candidate, ItemId};
-use crate::step::contexts::Contexts;
 
 /// Selections of a side of a branch.
 const MOST_OF_SIDE: u32 = 4;
 /// As [`MOST_OF_SIDE`], of a round of a loop.
 const MOST_OF_ROUND: u32 = 2;
-/// As [`MOST_OF_SIDE`], of a context.
-const MOST_OF_CONTEXT: u32 = 2;
 /// Rounds of a loop that are told apart.
 const ROUNDS: u32 = 16;
 
@@ -49,13 +46,8 @@ impl Leads {
 
     /// How often an item was selected of what comes next, of which no byte of `covered` is set; `None`: there is nothing.
     pub(super) fn tried(&mut self, covered: &[u8]) -> Option<u32> {
-        self.tried_of(|to| covered.get(to as usize).is_some_and(|byte| *byte != 0))
-    }
-
-    /// As [`Leads::tried`], of what is not covered.
-    fn tried_of(&mut self, is_covered: impl Fn(u32) -> bool) -> Option<u32> {
         while let Some(&(tried, to)) = self.order.first() {
-            let is_covered = is_covered(to);
+            let is_covered = covered.get(to as usize).is_some_and(|byte| *byte != 0);
             if !is_covered && self.to.get(&to).is_some_and(|lead| !lead.items.is_empty()) {
                 return Some(tried);
             }
@@ -70,11 +62,6 @@ impl Leads {
     /// An item that takes a side of which no byte of `taken` is set; each side has a few.
     pub(super) fn select_side(&mut self, taken: &[u8]) -> Option<ItemId> {
         (self.tried(taken)? < MOST_OF_SIDE).then(|| self.select())?
-    }
-
-    /// An item that enters a context which no path has entered; each context has a few.
-    pub(super) fn select_context(&mut self, contexts: &Contexts) -> Option<ItemId> {
-        (self.tried_of(|to| contexts.is_entered(to))? < MOST_OF_CONTEXT).then(|| self.select())?
     }
 
     /// As [`Leads::add`], of a flip to a round of a loop behind its first one.
@@ -119,18 +106,5 @@ mod tests {
         }
         selected.sort_unstable();
         assert_eq!(selected, [1, 1, 2, 2]);
-    }
-
-    #[test]
-    fn a_context_that_a_path_has_entered_is_selected_no_more() {
-        let (mut leads, mut contexts) = (Leads::default(), Contexts::default());
-        [7, 8, 8, 8, 8].into_iter().zip(0..).for_each(|(context, id)| leads.add(id, context));
-        contexts.enter(7);
-        let mut selected = Vec::new();
-        while let Some(id) = leads.select_context(&contexts) {
-            leads.remove(id);
-            selected.push(id);
-        }
-        assert_eq!(selected, [1, 4], "each context has a few, the oldest and the youngest first");
     }
 }

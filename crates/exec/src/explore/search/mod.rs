@@ -8,6 +8,7 @@ mod graph;
 mod interleaved;
 mod leads;
 mod nearest;
+mod new_contexts;
 mod order;
 mod random;
 mod seeded;

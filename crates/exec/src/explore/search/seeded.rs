@@ -8,6 +8,7 @@
 
 use super::distance::Distance;
 use super::leads::Leads;
+use super::new_contexts::NewContexts;
 use super::{Candidate, ItemId, Searcher, View};
 
 pub struct Seeded {
@@ -16,14 +17,21 @@ pub struct Seeded {
     sides: Leads,
     rounds: Leads,
     /// Of all items.
-    contexts: Leads,
+    contexts: NewContexts,
     rest: Box<dyn Searcher>,
     turn: u32,
 }
 
 impl Seeded {
     pub fn new(rest: Box<dyn Searcher>) -> Seeded {
-        Seeded { near: Distance::default(), sides: Leads::default(), rounds: Leads::default(), contexts: Leads::default(), rest, turn: 0 }
+        Seeded {
+            near: Distance::default(),
+            sides: Leads::default(),
+            rounds: Leads::default(),
+            contexts: NewContexts::default(),
+            rest,
+            turn: 0,
+        }
     }
 }
 
@@ -51,7 +59,7 @@ impl Searcher for Seeded {
             return Some(id);
         }
         let next = self.sides.select_side(view.sides).or_else(|| self.rounds.select_round());
-        let next = next.or_else(|| if self.turn.is_multiple_of(2) { self.contexts.select_context(view.contexts) } else { None });
+        let next = next.or_else(|| if self.turn.is_multiple_of(2) { self.contexts.select(view.contexts) } else { None });
         next.or_else(|| match near {
             Some((_, id)) if self.turn % 4 == 1 => Some(id),
             Some(_) | None => self.rest.select(view),
