@@ -28,6 +28,7 @@ use crate::state::{LEFT_OUT, NO_SUBTREE, Script, Slot, Slots, State};
 use crate::step::core::{Checked, Core, Ended, Flip, LedgerKind};
 use crate::step::cx::Cx;
 use crate::step::goals::Goals;
+use crate::step::optimistic;
 use crate::step::plugin::{Environment, LazyInputs, Monitor, Stop, Value};
 use crate::step::seed::Inputs;
 use crate::step::{arith, frame, leaks};
@@ -397,6 +398,7 @@ impl Explorer {
             match self.core.solver.check(&mut self.core.pool, &flip.path, flip.cond, &flip.model, &budget) {
                 Answer::Sat(model) => flip.model = model,
                 Answer::Unsat(core) => {
+                    optimistic::try_flip_alone(&mut self.core, flip);
                     self.core.stats.flips_infeasible += 1;
                     if !self.relevance.deferred().note_infeasible(flip) {
                         let (relevance, subsumption, mut below) = judges(self);
@@ -406,6 +408,7 @@ impl Explorer {
                 }
                 Answer::Unknown(_) if self.adopting.cut(&self.core, flip) => return None,
                 Answer::Unknown(Why::Conflicts | Why::Cone) if is_short => {
+                    optimistic::try_flip_alone(&mut self.core, flip);
                     flip.given_up += 1;
                     return None;
                 }

@@ -31,9 +31,11 @@ use crate::step::goals::Goals;
 use crate::step::leaks::Leak;
 use crate::step::loops::Loops;
 use crate::step::memo::Memo;
+use crate::step::optimistic::Optimistic;
 use crate::step::plugin::{Environment, LazyInputs, Monitor};
 use crate::step::processes;
 use crate::step::recorder::Recorder;
+use crate::step::seed;
 use crate::step::seed::Inputs;
 use crate::step::sides::{Sides, Way};
 
@@ -76,6 +78,8 @@ pub struct Core {
     pub sides: Sides,
     /// Those that paths have entered, if the exploration has seeds.
     pub contexts: Contexts,
+    /// Inputs for sides that no path has taken, if the exploration has seeds.
+    pub optimistic: Optimistic,
     /// What is to be reached or avoided, if anything.
     pub goals: Option<Goals>,
     pub tree: Tree,
@@ -247,8 +251,7 @@ pub struct Ended {
 impl Ended {
     /// The inputs that the path made, by their names, as its model has them.
     pub fn given(&self) -> Inputs {
-        let bytes = |input: &Input| input.bytes.iter().map(|symbol| self.model.get(*symbol) as u8).collect();
-        self.inputs.iter().map(|input| (input.name.to_string(), bytes(input))).collect()
+        seed::given(&self.inputs, &self.model)
     }
 }
 
@@ -382,6 +385,7 @@ impl Core {
             newly_covered: Vec::new(),
             sides: Sides::default(),
             contexts: Contexts::default(),
+            optimistic: Optimistic::default(),
             goals: None,
             tree: Tree::default(),
             stats: Stats::default(),

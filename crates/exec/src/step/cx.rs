@@ -301,10 +301,10 @@ fn constraints_before(cx: &Cx<'_>) -> u32 {
 /// Leaves the alternative of a branch. If the path's decision is `known`, there is none, but for the facts that say so.
 fn leave_side(cx: &mut Cx<'_>, cond: ExprId, taken: bool, known: bool, ways: Option<(Way, Way)>) {
     let other = if taken { cx.core.pool.not(cond) } else { cond };
-    if known {
-        return flips::refute(cx, other);
-    }
     let way = ways.map(|(holds, not)| if taken { not } else { holds });
+    if known {
+        return flips::refute(cx, other, way);
+    }
     flips::add(cx, other, Some(Decision::Branch(!taken)), way);
 }
 
@@ -337,7 +337,7 @@ fn leave_others(cx: &mut Cx<'_>, conds: &[ExprId], taken: usize, ways: &[Way]) -
     let sure = cx.quick(conds[taken]) == Some(true);
     for (i, &cond) in conds.iter().enumerate().filter(|(i, _)| *i != taken) {
         match if sure { Some(false) } else { cx.quick(cond) } {
-            Some(false) => flips::refute(cx, cond),
+            Some(false) => flips::refute(cx, cond, ways.get(i).copied()),
             Some(true) | None => flips::add(cx, cond, Some(Decision::Choice(i as u32)), ways.get(i).copied()),
         }
     }
@@ -418,10 +418,10 @@ fn leave_rest(cx: &mut Cx<'_>, e: ExprId, bound: ExprId, least: u64, range: (u64
     let smaller = cx.core.pool.ult(e, first);
     let smaller = cx.core.pool.and(bound, smaller);
     if smaller != ExprId::FALSE {
-        flips::refute(cx, smaller);
+        flips::refute(cx, smaller, None);
     }
     match single {
-        true if more != ExprId::FALSE => flips::refute(cx, more),
+        true if more != ExprId::FALSE => flips::refute(cx, more, None),
         true => {}
         false => flips::add(cx, more, Some(Decision::Above(last)), None),
     }

@@ -24,6 +24,7 @@ pub(crate) mod loops;
 pub mod machine;
 pub(crate) mod memo;
 pub mod memory;
+pub(crate) mod optimistic;
 pub mod plugin;
 pub mod pointer;
 pub mod processes;

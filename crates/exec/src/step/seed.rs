@@ -9,8 +9,10 @@
 use std::rc::Rc;
 
 use wryneck_expr::{ExprId, Model, Pool, SymId};
+use wryneck_solver::PVec;
 
 use crate::ground::prefix::Decision;
+use crate::state::Input;
 use crate::step::core::{Core, Ended};
 use crate::step::cx::{Cx, Least, is_in};
 use crate::step::inputs;
@@ -23,6 +25,12 @@ pub type Inputs = Vec<(String, Vec<u8>)>;
 pub(crate) fn model(pool: &mut Pool, inputs: &[(String, Vec<u8>)]) -> Model {
     let all: Vec<_> = inputs.iter().flat_map(|(name, bytes)| values(pool, name, bytes)).collect();
     Model::empty().with(&all)
+}
+
+/// The bytes that a model gives inputs.
+pub(crate) fn given(inputs: &PVec<Input>, model: &Model) -> Inputs {
+    let bytes = |input: &Input| input.bytes.iter().map(|symbol| model.get(*symbol) as u8).collect();
+    inputs.iter().map(|input| (input.name.to_string(), bytes(input))).collect()
 }
 
 fn values(pool: &mut Pool, name: &str, bytes: &[u8]) -> Vec<(SymId, u64)> {

@@ -10,11 +10,11 @@ use crate::ground::path_end::{Limit, PathEnd};
 use crate::ground::places;
 use crate::ground::prefix::{Decision, Prefix};
 use crate::state::{LEFT_OUT, Script, State, positions};
-use crate::step::contexts;
 use crate::step::core::{Checked, Flip, LedgerKind, Refuted};
 use crate::step::plugin::Stop;
 use crate::step::recorder::Step;
 use crate::step::sides::Way;
+use crate::step::{contexts, optimistic};
 
 impl Cx<'_> {
     pub(crate) fn count_decision(&mut self) -> Result<(), Stop> {
@@ -87,7 +87,9 @@ fn broken_model(cx: &Cx<'_>, cond: ExprId) -> PathEnd {
 }
 
 /// Drops an other side that cannot be; where cores are wanted it is kept for its own.
-pub(super) fn refute(cx: &mut Cx<'_>, cond: ExprId) {
+pub(super) fn refute(cx: &mut Cx<'_>, cond: ExprId, way: Option<Way>) {
+    let State { inputs, model, .. } = &*cx.state;
+    optimistic::try_alone(cx.core, cond, way, inputs, model);
     if !cx.core.config.keep_infeasible_flips {
         cx.core.stats.flips_dropped_at_once += 1;
         return;
