@@ -170,7 +170,9 @@ impl Worker {
         if plan.search.is_none() && explorer.subsumes() {
             explorer.search_by(searcher(plan, &["subtrees".into()])?);
         }
-        seeds.give(plan, code.as_ref().map(|code| code.borrow()).as_ref().map(|code| &code.elf), &mut explorer);
+        let borrowed = code.as_ref().map(|code| code.borrow());
+        seeds.give(plan, borrowed.as_ref().map(|code| &code.elf), &mut explorer);
+        drop(borrowed);
         if let Some(goals) = goals {
             usage::works_on("preparing the search for the goal");
             goals.give(&mut explorer)?;

@@ -255,6 +255,7 @@ impl Fuzzer {
         let Some(mut mutator) = self.mutator.take() else { return chosen };
         self.give_credit(core.whole_work());
         self.look(core, replayer, mutator.as_mut(), &mut chosen);
+        core.optimistic.wanted = true;
         let left = WAITING.saturating_sub(self.matches.waiting.len());
         self.matches.waiting.extend(core.optimistic.take().into_iter().take(left));
         let begin = self.work;

@@ -78,7 +78,7 @@ pub struct Core {
     pub sides: Sides,
     /// Those that paths have entered, if the exploration has seeds.
     pub contexts: Contexts,
-    /// Inputs for sides that no path has taken, if the exploration has seeds.
+    /// Inputs for sides that no path has taken, if a fuzzer tries them.
     pub optimistic: Optimistic,
     /// What is to be reached or avoided, if anything.
     pub goals: Option<Goals>,

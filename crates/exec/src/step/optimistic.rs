@@ -21,6 +21,8 @@ const GATES: u64 = 20_000;
 /// Inputs for sides that no path has taken.
 #[derive(Default)]
 pub struct Optimistic {
+    /// There is a fuzzer that tries them.
+    pub(crate) wanted: bool,
     /// By [`Entry::index`].
     tried: FxHashMap<usize, u8>,
     found: Vec<Inputs>,
@@ -33,10 +35,10 @@ impl Optimistic {
     }
 }
 
-/// A side whose condition cannot hold on its path, which made these inputs and has this model. Asks the solver, without the path, if the exploration has
-/// seeds and no path has taken the side.
+/// A side whose condition cannot hold on its path, which made these inputs and has this model. Asks the solver, without the path, if a fuzzer
+/// tries such inputs and no path has taken the side.
 pub(crate) fn try_alone(core: &mut Core, cond: ExprId, way: Option<Way>, inputs: &PVec<Input>, model: &Model) {
-    let Some(way) = way.filter(|_| core.tree.remembers() && core.recorder.is_none()) else { return };
+    let Some(way) = way.filter(|_| core.optimistic.wanted && core.recorder.is_none()) else { return };
     let new = match way.side {
         _ if core.coverage[way.block as usize] == 0 => Entry::Block(way.block),
         Some(side) if !core.sides.is_taken(side) => Entry::Side(side),

@@ -79,10 +79,10 @@ impl Mutants {
         for slot in &self.slots {
             let Some((_, bytes)) = inputs.iter().find(|(name, _)| *name == slot.bytes) else { continue };
             // What is short has room for more.
-            let variants = [slot.content(bytes).to_vec()].into_iter().chain(emptied(slot.content(bytes)));
-            let all = variants.flat_map(|content| entries(&content, slot.most()).into_iter().map(move |entry| (content.clone(), entry)));
+            let variants: Vec<Vec<u8>> = [slot.content(bytes).to_vec()].into_iter().chain(emptied(slot.content(bytes))).collect();
+            let all = variants.iter().flat_map(|content| entries(content, slot.most()).into_iter().map(move |entry| (content, entry)));
             for (content, entry) in self.random.choose_multiple(all, count) {
-                if let Ok((filled, _)) = slot.fill(counted(&content, &entry, slot.most())) {
+                if let Ok((filled, _)) = slot.fill(counted(content, &entry, slot.most())) {
                     let mut inputs = inputs.clone();
                     replace(&mut inputs, filled);
                     self.entries.push_back(inputs);
