@@ -21,6 +21,8 @@ pub(crate) struct Query<'a> {
     pub(crate) slice: Vec<Item>,
     /// The symbols of the goal and the slice, ascending; an answer's model differs from the base in these only.
     pub(crate) symbols: Vec<SymId>,
+    /// The short search has found more gates than the budget allows.
+    pub(crate) too_large: bool,
     costly: OnceCell<Costly>,
 }
 
@@ -34,7 +36,7 @@ pub(crate) struct Item {
 
 impl<'a> Query<'a> {
     pub(crate) fn new(pc: &'a PathCondition, cond: ExprId, base: &'a Model, budget: &'a Budget) -> Query<'a> {
-        Query { pc, base, budget, cond, goal: cond, slice: Vec::new(), symbols: Vec::new(), costly: OnceCell::new() }
+        Query { pc, base, budget, cond, goal: cond, slice: Vec::new(), symbols: Vec::new(), too_large: false, costly: OnceCell::new() }
     }
 
     /// Is the goal costly for the SAT solver? Asked once its fixed symbols are replaced.

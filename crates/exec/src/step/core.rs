@@ -292,7 +292,7 @@ const VECTOR: u64 = 4;
 /// Calls among which the program's own code is looked for.
 const OWN_CALLS: usize = 24;
 /// How much larger each next budget is of a query that may be put off.
-const NEXT: u64 = 10;
+pub(crate) const NEXT: u64 = 10;
 
 impl Stats {
     /// Instructions and decisions so far, weighed as in [`Config::batch`]. Unlike there, the solver's work does not count.

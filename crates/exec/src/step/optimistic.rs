@@ -8,7 +8,6 @@ use wryneck_solver::{Answer, Budget, PVec, PathCondition};
 
 use crate::state::Input;
 use crate::step::core::{Core, Flip};
-use crate::step::coverage::Entry;
 use crate::step::seed::{Inputs, given};
 use crate::step::sides::Way;
 
@@ -39,11 +38,7 @@ impl Optimistic {
 /// tries such inputs and no path has taken the side.
 pub(crate) fn try_alone(core: &mut Core, cond: ExprId, way: Option<Way>, inputs: &PVec<Input>, model: &Model) {
     let Some(way) = way.filter(|_| core.optimistic.wanted && core.recorder.is_none()) else { return };
-    let new = match way.side {
-        _ if core.coverage[way.block as usize] == 0 => Entry::Block(way.block),
-        Some(side) if !core.sides.is_taken(side) => Entry::Side(side),
-        Some(_) | None => return,
-    };
+    let Some(new) = way.new_entry(core) else { return };
     let tried = core.optimistic.tried.entry(new.index()).or_default();
     if *tried == MOST {
         return;

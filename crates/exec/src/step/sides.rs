@@ -22,6 +22,17 @@ pub struct Way {
     pub context: Option<u32>,
 }
 
+impl Way {
+    /// The block that it leads to if no path has entered that, else its side if no path has taken that.
+    pub(crate) fn new_entry(self, core: &Core) -> Option<Entry> {
+        match self.side {
+            _ if core.coverage[self.block as usize] == 0 => Some(Entry::Block(self.block)),
+            Some(side) if !core.sides.is_taken(side) => Some(Entry::Side(side)),
+            Some(_) | None => None,
+        }
+    }
+}
+
 /// The sides that were taken. A side's number is that of its edge over the program.
 #[derive(Default)]
 pub struct Sides {

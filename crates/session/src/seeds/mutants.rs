@@ -1,5 +1,5 @@
 //! Mutants of the inputs of a run, in the ways that fuzzers have found to work: bytes changed, inserted, repeated, removed, copied from
-//! elsewhere or from another input, replaced by words of the program, and numbers changed as text and as bits.
+//! elsewhere or from another input, lines or fields of another input, replaced by words of the program, and numbers changed as text and as bits.
 //!
 //! Mutants are made of seeds, of the inputs of paths that entered a new block, and of earlier mutants. What a plain file can fill may become
 //! longer or shorter. Inputs that the program makes keep their size.
@@ -272,6 +272,7 @@ const CHANGES: &[Change] = &[
     |random, bytes, _, _| remove_part(random, bytes),
     |random, bytes, _, most| copy_part(random, bytes, most),
     |random, bytes, hand, most| take_part(random, bytes, hand.other, most),
+    |random, bytes, hand, _| take_entry(random, bytes, hand.other),
     |random, bytes, hand, most| put_word(random, bytes, hand.words, most),
     |random, bytes, hand, _| replace_word(random, bytes, hand.words),
     |random, bytes, _, _| change_number(random, bytes),
@@ -362,6 +363,17 @@ fn copy_part(random: &mut Rng, bytes: &mut Vec<u8>, most: usize) {
 fn take_part(random: &mut Rng, bytes: &mut Vec<u8>, other: &[u8], most: usize) {
     let taken = other[part(random, other.len())].to_vec();
     put(random, bytes, &taken, most);
+}
+
+/// An entry of another input, as of a list whose entries some byte separates: a line, a field. It comes before an entry or last.
+fn take_entry(random: &mut Rng, bytes: &mut Vec<u8>, other: &[u8]) {
+    let separators: Vec<u8> = [&bytes[..], other].concat().into_iter().filter(|byte| !byte.is_ascii_alphanumeric()).collect();
+    let Some(separator) = random.choice(separators) else { return };
+    let taken: Vec<&[u8]> = other.split(|byte| *byte == separator).filter(|entry| !entry.is_empty()).collect();
+    let places: Vec<usize> = (0..bytes.len()).filter(|at| bytes[*at] == separator).chain([bytes.len()]).collect();
+    if let (Some(entry), Some(at)) = (random.choice(taken), random.choice(places)) {
+        insert(bytes, at, [&[separator], entry].concat());
+    }
 }
 
 /// A word of the program, over what is there or between it.
@@ -519,6 +531,18 @@ mod tests {
             made.insert(bytes);
         }
         assert_eq!(Vec::from_iter(made), [&b"[false,1]"[..], b"[true,1]", b"[true,false]"]);
+    }
+
+    #[test]
+    fn a_line_of_another_input_comes_before_a_line_or_last() {
+        let mut random = Rng::with_seed(7);
+        let mut made = std::collections::BTreeSet::new();
+        for _ in 0..100 {
+            let mut bytes = b"a\nb".to_vec();
+            take_entry(&mut random, &mut bytes, b"1\n2\n");
+            made.insert(bytes);
+        }
+        assert_eq!(Vec::from_iter(made), [&b"a\n1\nb"[..], b"a\n2\nb", b"a\nb\n1", b"a\nb\n2"]);
     }
 
     #[test]

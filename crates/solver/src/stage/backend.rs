@@ -11,14 +11,19 @@ use crate::solver::Solver;
 const SHORT: u64 = 100;
 
 pub(crate) fn run(solver: &mut Solver, pool: &mut Pool, query: &mut Query<'_>) -> Option<Answer> {
-    Some(ask(solver, pool, query, query.budget))
+    // Its gates would be made again to find the same.
+    let too_large = query.too_large.then_some(Answer::Unknown(Why::Cone));
+    Some(too_large.unwrap_or_else(|| ask(solver, pool, query, query.budget)))
 }
 
 /// A short search: what it does not decide is left to the next stage.
 pub(crate) fn short(solver: &mut Solver, pool: &mut Pool, query: &mut Query<'_>) -> Option<Answer> {
     let short = Budget { conflicts: query.budget.conflicts.min(SHORT), ..query.budget.clone() };
     match ask(solver, pool, query, &short) {
-        Answer::Unknown(Why::Conflicts | Why::Cone) => None,
+        Answer::Unknown(why @ (Why::Conflicts | Why::Cone)) => {
+            query.too_large = why == Why::Cone;
+            None
+        }
         answer => Some(answer),
     }
 }

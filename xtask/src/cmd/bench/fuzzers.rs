@@ -26,7 +26,7 @@ pub struct Args {
     /// Seconds for ours, for libFuzzer, and for both side by side: libFuzzer takes 0 for no limit
     #[arg(long, default_value_t = 60, value_parser = clap::value_parser!(u32).range(1..))]
     seconds: u32,
-    /// Runs of each, of which the median counts; libFuzzer has another seed for its generator in each
+    /// Runs of each, of which the median counts; the generators of random numbers have another seed in each
     #[arg(long, default_value_t = 3, value_parser = clap::value_parser!(u32).range(1..))]
     runs: u32,
     /// The core that they run on
@@ -97,11 +97,11 @@ pub fn run(args: &Args) -> Result<()> {
             (1..=args.runs).map(&mut run).collect()
         };
         let theirs = measured("libFuzzer", compiler, &|corpus, run| target.fuzz(corpus, args.seconds, run, 0))?;
-        let ours = measured("wryneck", &tool, &|corpus, _| target.explore(corpus, args.seconds, &[]))?;
+        let ours = measured("wryneck", &tool, &|corpus, run| target.explore(corpus, args.seconds, run, &[]))?;
         let both = measured("both", &tool, &|corpus, run| {
             thread::scope(|scope| {
                 let fuzzer = scope.spawn(|| target.fuzz(corpus, args.seconds, run, NICE));
-                target.explore(corpus, args.seconds, BESIDE)?;
+                target.explore(corpus, args.seconds, run, BESIDE)?;
                 fuzzer.join().expect("it does not panic")
             })
         })?;
@@ -221,10 +221,11 @@ impl Target {
         Ok(())
     }
 
-    fn explore(&self, corpus: &Path, seconds: u32, more: &[&str]) -> Result<()> {
+    fn explore(&self, corpus: &Path, seconds: u32, seed: u32, more: &[&str]) -> Result<()> {
         let scratch = tempfile::tempdir()?;
         let mut wryneck = self.on_core(0, &crate::cmd::wryneck()?);
-        wryneck.args(["run", "--json", "--no-replay", "--entry-bytes", BYTES, "--max-time", &format!("{seconds}s")]);
+        wryneck.args(["run", "--json", "--no-replay", "--entry-bytes", BYTES]);
+        wryneck.args(["--max-time", &format!("{seconds}s"), "--search-seed", &seed.to_string()]);
         wryneck.args(more).arg("--output").arg(scratch.path().join("out")).arg("--seed").arg(corpus).arg("--export").arg(corpus);
         let units = cache::files(&self.units)?.into_iter().filter(|file| file.extension().is_some_and(|kind| kind == "o"));
         let done = wryneck.args(units).stdin(Stdio::null()).output()?;
