@@ -5,7 +5,7 @@ mod common;
 
 use common::{Collect, Generator, class, concrete};
 use wryneck_exec::goals::{Aim, Goals};
-use wryneck_exec::{Config, Ended, Explorer, Outcome, PathEnd, SeedEnd, search};
+use wryneck_exec::{Config, Ended, Explorer, Fuzzer, Inputs, Mutator, Outcome, PathEnd, SeedEnd, search};
 use wryneck_expr::Model;
 
 /// The bytes of input number `n` of 256.
@@ -114,4 +114,83 @@ fn a_goal_is_reached_exactly_where_an_input_reaches_it() {
         }
     }
     assert!(reached > 20 && not > 0, "{reached} paths reached their goals, {not} goals cannot be");
+}
+
+/// Makes no mutants: what runs is what optimistic solving gives.
+struct NoMutants;
+
+impl Mutator for NoMutants {
+    fn keep(&mut self, _: Inputs, _: bool) {}
+    fn note(&mut self, _: &Inputs) {}
+    fn mutant(&mut self) -> Option<Inputs> {
+        None
+    }
+    fn longer(&self, _: &Inputs) -> Option<Inputs> {
+        None
+    }
+    fn replaced(&self, _: &Inputs, _: &[u8], _: &[u8]) -> Vec<Inputs> {
+        Vec::new()
+    }
+}
+
+/// To the end from one seed, with optimistic solving.
+fn solved_optimistically(text: &str, seed: Vec<u8>) -> (Explorer, Collect) {
+    let mut explorer =
+        common::prepared(text, None, Config { compact_above: 4_000_000, ..Config::default() }, Default::default(), |explorer| {
+            explorer.search_by(search::after_seeds(search::by_names(&["default".into()], 0).expect("it is known")));
+            explorer.fuzzer = Fuzzer::new(Box::new(NoMutants));
+            explorer.add_seeds(vec![vec![("in".into(), seed)]]);
+        });
+    let mut all = Collect::default();
+    assert_eq!(explorer.explore(&mut all), Outcome::Complete);
+    (explorer, all)
+}
+
+/// A byte is looked at twice: on the seed's path, and on that of its one flip that is feasible at first, the second look excludes one side each.
+const TWO_LOOKS: &str = "declare func @input
+func strong @main() -> 8 {
+  $in: 2
+entry:
+  %p = alloca $in
+  call @input(%p:64, 2:64)
+  %a = load.8 %p
+  %small = ult.8 %a, 16
+  condbr %small, first, other
+first:
+  %large = ult.8 99, %a
+  condbr %large, never, other
+never:
+  ret.8 1
+other:
+  %odd = eq.8 %a, 200
+  condbr %odd, deep, end
+deep:
+  ret.8 2
+end:
+  ret.8 0
+}";
+
+#[test]
+fn a_side_that_its_path_excludes_is_tried_by_its_condition_alone() {
+    let (explorer, all) = solved_optimistically(TWO_LOOKS, vec![7, 0]);
+    let count = explorer.fuzzer.count();
+    assert!(count.run > 0 && count.seeds > 0, "{count:?}: an input of 200 is found where the path of a small byte excludes it");
+    let mut ends: Vec<String> = all.ended.iter().map(|ended| class(&ended.end)).collect();
+    ends.sort();
+    assert_eq!(ends, ["exit 0", "exit 0", "exit 2"], "nothing reaches `never`, and no path is run twice");
+}
+
+#[test]
+fn optimistic_solving_keeps_the_paths() {
+    let mut tried = 0;
+    for program in 0..120u64 {
+        let text = Generator::program(program * 7793 + 5, false);
+        let (mut explorer, all) = solved_optimistically(&text, bytes((program * 37 % 256) as u32));
+        tried += explorer.fuzzer.count().run;
+        for n in 0..256 {
+            let paths: Vec<&Ended> = all.ended.iter().filter(|ended| takes(&mut explorer, ended, n)).collect();
+            assert_eq!(paths.len(), 1, "input {n}, program {program}\n{text}");
+        }
+    }
+    assert!(tried > 20, "{tried} inputs were tried");
 }

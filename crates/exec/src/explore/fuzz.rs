@@ -25,8 +25,8 @@ use crate::step::seed::{Inputs, model};
 
 /// Makes inputs of inputs.
 pub trait Mutator {
-    /// Mutants are made of this one, too.
-    fn keep(&mut self, inputs: Inputs);
+    /// Mutants are made of this one, too. Whether it was the first to enter some code.
+    fn keep(&mut self, inputs: Inputs, is_first: bool);
     /// A few mutants are made of this one, which enters no new code.
     fn note(&mut self, inputs: &Inputs);
     /// `None`: there is nothing to make it of yet.
@@ -264,7 +264,7 @@ impl Fuzzer {
                 let before = self.work;
                 self.run(core, replayer, &inputs, MOST * MOST_OF_PATH, mutator.as_ref());
                 self.inputs = (self.inputs.0 + 1, self.inputs.1 + self.work - before);
-                mutator.keep(inputs);
+                mutator.keep(inputs, true);
                 continue;
             }
             if self.credit == 0 {
@@ -287,7 +287,7 @@ impl Fuzzer {
                 }
             }
             self.count.new += 1;
-            mutator.keep(inputs);
+            mutator.keep(inputs, self.entered > 0);
         }
         self.mutator = Some(mutator);
         chosen
@@ -311,7 +311,7 @@ impl Fuzzer {
                 chosen.paths.push((number, inputs.clone()));
             }
             if !matches!(shown, Shown::Nothing) {
-                mutator.keep(inputs.clone());
+                mutator.keep(inputs.clone(), self.entered > 0);
             } else if number.is_none() {
                 mutator.note(&inputs);
             }
@@ -331,7 +331,7 @@ impl Fuzzer {
         let (mut paths, alike) = self.corpus.choose();
         for candidate in &paths {
             // The newest are changed most.
-            mutator.keep(candidate.inputs.clone());
+            mutator.keep(candidate.inputs.clone(), true);
             chosen.paths.push((candidate.number, candidate.inputs.clone()));
         }
         // Behind the end of an input there is nothing to flip, and what enters code cheaply is short.

@@ -19,7 +19,9 @@ pub struct Mutants {
     words: Vec<Box<[u8]>>,
     /// What mutants are made of, the newest last.
     origins: Vec<Inputs>,
-    /// Mutants with many entries that wait.
+    /// Those of them that were the first to enter some code.
+    firsts: Vec<usize>,
+    /// Mutants that wait: those with many entries, and those with an entry of another input.
     entries: VecDeque<Inputs>,
     random: Rng,
 }
@@ -35,6 +37,8 @@ const PLACES: usize = 4;
 /// Mutants with many entries: of an origin, of what others found, and those that wait, at most.
 const OF_ORIGIN: usize = 64;
 const OF_OTHERS: usize = 16;
+/// Mutants of an input that was the first to enter some code: so many have an entry of another such input, so that what is new in one is tried with what is in others.
+const JOINED: usize = 64;
 const MOST_ENTRIES: usize = 4096;
 /// Numbers at which programs decide: the bounds of integers, and of `double` those where it overflows, becomes subnormal, underflows and has to round.
 const NUMBERS: &[&str] = &[
@@ -71,26 +75,36 @@ const TRIES: usize = 16;
 
 impl Mutants {
     pub fn new(slots: Vec<Slot>, words: Vec<Box<[u8]>>, seed: u64) -> Mutants {
-        Mutants { slots, words, origins: Vec::new(), entries: VecDeque::new(), random: Rng::with_seed(seed) }
+        Mutants { slots, words, origins: Vec::new(), firsts: Vec::new(), entries: VecDeque::new(), random: Rng::with_seed(seed) }
     }
 
     /// Makes up to so many mutants of an input in which there are many entries for one.
     fn add_entries(&mut self, inputs: &Inputs, count: usize) {
         for slot in &self.slots {
-            let Some((_, bytes)) = inputs.iter().find(|(name, _)| *name == slot.bytes) else { continue };
+            let Some(content) = content(slot, inputs) else { continue };
             // What is short has room for more.
-            let variants: Vec<Vec<u8>> = [slot.content(bytes).to_vec()].into_iter().chain(emptied(slot.content(bytes))).collect();
+            let variants: Vec<Vec<u8>> = [content.to_vec()].into_iter().chain(emptied(content)).collect();
             let all = variants.iter().flat_map(|content| entries(content, slot.most()).into_iter().map(move |entry| (content, entry)));
-            for (content, entry) in self.random.choose_multiple(all, count) {
-                if let Ok((filled, _)) = slot.fill(counted(content, &entry, slot.most())) {
-                    let mut inputs = inputs.clone();
-                    replace(&mut inputs, filled);
-                    self.entries.push_back(inputs);
-                }
-            }
+            let chosen = self.random.choose_multiple(all, count);
+            self.entries
+                .extend(chosen.into_iter().filter_map(|(content, entry)| filled(slot, inputs, counted(content, &entry, slot.most()))));
         }
         let too_many = self.entries.len().saturating_sub(MOST_ENTRIES);
         self.entries.drain(..too_many);
+    }
+
+    /// Makes mutants of an input with an entry of another one that was the first to enter some code; they are tried next.
+    fn add_joined(&mut self, inputs: &Inputs) {
+        for _ in 0..JOINED {
+            let Some(other) = self.random.choice(&self.firsts).map(|at| &self.origins[*at]) else { return };
+            for slot in &self.slots {
+                let (Some(bytes), Some(other)) = (content(slot, inputs), content(slot, other)) else { continue };
+                let mut bytes = bytes.to_vec();
+                take_entry(&mut self.random, &mut bytes, other);
+                bytes.truncate(slot.most());
+                filled(slot, inputs, bytes).into_iter().for_each(|joined| self.entries.push_front(joined));
+            }
+        }
     }
 
     fn origin(&mut self) -> Option<&Inputs> {
@@ -101,9 +115,13 @@ impl Mutants {
 }
 
 impl Mutator for Mutants {
-    fn keep(&mut self, inputs: Inputs) {
+    fn keep(&mut self, inputs: Inputs, is_first: bool) {
         if inputs.iter().any(|(_, bytes)| !bytes.is_empty()) {
             self.add_entries(&inputs, OF_ORIGIN);
+            if is_first {
+                self.add_joined(&inputs);
+                self.firsts.push(self.origins.len());
+            }
             self.origins.push(inputs);
         }
     }
@@ -114,7 +132,7 @@ impl Mutator for Mutants {
 
     fn longer(&self, inputs: &Inputs) -> Option<Inputs> {
         let longer = |slot: &Slot| {
-            let content = slot.content(&inputs.iter().find(|(name, _)| *name == slot.bytes)?.1);
+            let content = content(slot, inputs)?;
             let room = MORE.min(slot.most().saturating_sub(content.len()));
             let last = content.last().filter(|_| room > 0)?;
             slot.fill([content, &vec![*last; room]].concat()).ok()
@@ -129,18 +147,13 @@ impl Mutator for Mutants {
     fn replaced(&self, inputs: &Inputs, old: &[u8], new: &[u8]) -> Vec<Inputs> {
         let mut all = Vec::new();
         for slot in self.slots.iter().filter(|_| !old.is_empty()) {
-            let Some((_, bytes)) = inputs.iter().find(|(name, _)| *name == slot.bytes) else { continue };
-            let content = slot.content(bytes);
+            let Some(content) = content(slot, inputs) else { continue };
             let places = content.windows(old.len()).enumerate().filter(|(_, part)| *part == old).map(|(at, _)| at);
-            for at in places.take(PLACES) {
+            all.extend(places.take(PLACES).filter_map(|at| {
                 let mut content = [&content[..at], new, &content[at + old.len()..]].concat();
                 content.truncate(slot.most());
-                if let Ok((filled, _)) = slot.fill(content) {
-                    let mut inputs = inputs.clone();
-                    replace(&mut inputs, filled);
-                    all.push(inputs);
-                }
-            }
+                filled(slot, inputs, content)
+            }));
         }
         all
     }
@@ -235,6 +248,19 @@ fn counted(bytes: &[u8], entry: &Entry, most: usize) -> Vec<u8> {
     }
     all.extend_from_slice(&bytes[part.end..]);
     all
+}
+
+/// What the inputs fill a slot with.
+fn content<'a>(slot: &Slot, inputs: &'a Inputs) -> Option<&'a [u8]> {
+    inputs.iter().find(|(name, _)| *name == slot.bytes).map(|(_, bytes)| slot.content(bytes))
+}
+
+/// The inputs with this in the slot, if it fits.
+fn filled(slot: &Slot, inputs: &Inputs, content: Vec<u8>) -> Option<Inputs> {
+    let (filled, _) = slot.fill(content).ok()?;
+    let mut inputs = inputs.clone();
+    replace(&mut inputs, filled);
+    Some(inputs)
 }
 
 /// Puts these inputs in the place of those of their names.
@@ -365,9 +391,13 @@ fn take_part(random: &mut Rng, bytes: &mut Vec<u8>, other: &[u8], most: usize) {
     put(random, bytes, &taken, most);
 }
 
-/// An entry of another input, as of a list whose entries some byte separates: a line, a field. It comes before an entry or last.
+/// An entry of another input, as of a list whose entries some byte separates: a field, or half of the time a line. It comes before an entry or last.
 fn take_entry(random: &mut Rng, bytes: &mut Vec<u8>, other: &[u8]) {
-    let separators: Vec<u8> = [&bytes[..], other].concat().into_iter().filter(|byte| !byte.is_ascii_alphanumeric()).collect();
+    let mut separators = [&bytes[..], other].concat();
+    separators.retain(|byte| !byte.is_ascii_alphanumeric());
+    if separators.contains(&b'\n') && random.bool() {
+        separators = vec![b'\n'];
+    }
     let Some(separator) = random.choice(separators) else { return };
     let taken: Vec<&[u8]> = other.split(|byte| *byte == separator).filter(|entry| !entry.is_empty()).collect();
     let places: Vec<usize> = (0..bytes.len()).filter(|at| bytes[*at] == separator).chain([bytes.len()]).collect();
