@@ -127,7 +127,10 @@ impl Mutator for Mutants {
     }
 
     fn note(&mut self, inputs: &Inputs) {
-        self.add_entries(inputs, OF_OTHERS);
+        // Others find thousands, and mutants of what enters new code go first.
+        if self.entries.len() < OF_ORIGIN {
+            self.add_entries(inputs, OF_OTHERS);
+        }
     }
 
     fn longer(&self, inputs: &Inputs) -> Option<Inputs> {
