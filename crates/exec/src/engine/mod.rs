@@ -359,7 +359,7 @@ impl Explorer {
     fn activate(&mut self, mut flip: Flip, control: &mut dyn Control) -> Option<Box<State>> {
         let unwanted = self.relevance.deferred().note_begun(&flip);
         let (given_up, work) = (flip.given_up, self.core.work());
-        let leads_to_new = flip.way.is_some_and(|way| way.new_entry(&self.core).is_some());
+        let leads_to_new = given_up > 0 && flip.way.is_some_and(|way| way.new_entry(&self.core).is_some());
         let realised = self.realise(&mut flip, control);
         if given_up > 0 {
             self.frontier.note_hard(given_up, self.core.work().saturating_sub(work), leads_to_new && realised.is_some());

@@ -21,8 +21,9 @@ pub struct Mutants {
     origins: Vec<Inputs>,
     /// Those of them that were the first to enter some code.
     firsts: Vec<usize>,
-    /// Mutants that wait: those with many entries, and those with an entry of another input.
+    /// Mutants with many entries that wait, and those with an entry of another input, the newest last.
     entries: VecDeque<Inputs>,
+    joined: Vec<Inputs>,
     random: Rng,
 }
 
@@ -37,9 +38,11 @@ const PLACES: usize = 4;
 /// Mutants with many entries: of an origin, of what others found, and those that wait, at most.
 const OF_ORIGIN: usize = 64;
 const OF_OTHERS: usize = 16;
-/// Mutants of an input that was the first to enter some code: so many have an entry of another such input, so that what is new in one is tried with what is in others.
-const JOINED: usize = 64;
 const MOST_ENTRIES: usize = 4096;
+/// Mutants with an entry of another input, of an input that was the first to enter some code, as the other was: what is new in one is tried with what is in others.
+/// And those that wait, at most.
+const JOINED: usize = 64;
+const MOST_JOINED: usize = 4096;
 /// Numbers at which programs decide: the bounds of integers, and of `double` those where it overflows, becomes subnormal, underflows and has to round.
 const NUMBERS: &[&str] = &[
     "-1",
@@ -75,7 +78,8 @@ const TRIES: usize = 16;
 
 impl Mutants {
     pub fn new(slots: Vec<Slot>, words: Vec<Box<[u8]>>, seed: u64) -> Mutants {
-        Mutants { slots, words, origins: Vec::new(), firsts: Vec::new(), entries: VecDeque::new(), random: Rng::with_seed(seed) }
+        let (origins, firsts, entries, joined) = Default::default();
+        Mutants { slots, words, origins, firsts, entries, joined, random: Rng::with_seed(seed) }
     }
 
     /// Makes up to so many mutants of an input in which there are many entries for one.
@@ -102,9 +106,11 @@ impl Mutants {
                 let mut bytes = bytes.to_vec();
                 take_entry(&mut self.random, &mut bytes, other);
                 bytes.truncate(slot.most());
-                filled(slot, inputs, bytes).into_iter().for_each(|joined| self.entries.push_front(joined));
+                self.joined.extend(filled(slot, inputs, bytes));
             }
         }
+        let too_many = self.joined.len().saturating_sub(MOST_JOINED);
+        self.joined.drain(..too_many);
     }
 
     fn origin(&mut self) -> Option<&Inputs> {
@@ -163,7 +169,7 @@ impl Mutator for Mutants {
 
     fn mutant(&mut self) -> Option<Inputs> {
         if self.random.bool()
-            && let Some(inputs) = self.entries.pop_front()
+            && let Some(inputs) = self.joined.pop().or_else(|| self.entries.pop_front())
         {
             return Some(inputs);
         }
@@ -554,28 +560,39 @@ mod tests {
         assert_eq!(all, [&b"{}"[..], b"{a:[],b:[]}", b"{a:[]}"]);
     }
 
+    /// What a hundred changes make of an input.
+    fn made(input: &[u8], change: impl Fn(&mut Rng, &mut Vec<u8>)) -> Vec<Vec<u8>> {
+        let mut random = Rng::with_seed(7);
+        let changed = (0..100).map(|_| {
+            let mut bytes = input.to_vec();
+            change(&mut random, &mut bytes);
+            bytes
+        });
+        Vec::from_iter(changed.collect::<std::collections::BTreeSet<_>>())
+    }
+
     #[test]
     fn a_word_takes_the_place_of_letters_that_stand_together() {
-        let mut random = Rng::with_seed(7);
-        let mut made = std::collections::BTreeSet::new();
-        for _ in 0..100 {
-            let mut bytes = b"[true,1]".to_vec();
-            replace_word(&mut random, &mut bytes, &[Box::from(&b"false"[..])]);
-            made.insert(bytes);
-        }
-        assert_eq!(Vec::from_iter(made), [&b"[false,1]"[..], b"[true,1]", b"[true,false]"]);
+        let words = [Box::from(&b"false"[..])];
+        let all = made(b"[true,1]", |random, bytes| replace_word(random, bytes, &words));
+        assert_eq!(all, [&b"[false,1]"[..], b"[true,1]", b"[true,false]"]);
     }
 
     #[test]
     fn a_line_of_another_input_comes_before_a_line_or_last() {
-        let mut random = Rng::with_seed(7);
-        let mut made = std::collections::BTreeSet::new();
-        for _ in 0..100 {
-            let mut bytes = b"a\nb".to_vec();
-            take_entry(&mut random, &mut bytes, b"1\n2\n");
-            made.insert(bytes);
-        }
-        assert_eq!(Vec::from_iter(made), [&b"a\n1\nb"[..], b"a\n2\nb", b"a\nb\n1", b"a\nb\n2"]);
+        let all = made(b"a\nb", |random, bytes| take_entry(random, bytes, b"1\n2\n"));
+        assert_eq!(all, [&b"a\n1\nb"[..], b"a\n2\nb", b"a\nb\n1", b"a\nb\n2"]);
+    }
+
+    #[test]
+    fn what_enters_new_code_is_joined_however_many_entries_wait() {
+        let (mut mutants, filled) = of_eight_bytes();
+        mutants.entries = std::iter::repeat_n(filled(b"x"), MOST_ENTRIES).collect();
+        mutants.keep(filled(b"\n--"), true);
+        mutants.keep(filled(b"%1"), true);
+        mutants.keep(filled(b",a:1"), false);
+        let first = (0..100).filter_map(|_| mutants.mutant()).take(100).any(|mutant| mutant == filled(b"%1\n--"));
+        assert!(first && mutants.entries.len() > MOST_ENTRIES - 100);
     }
 
     #[test]

@@ -11,9 +11,11 @@ use crate::solver::Solver;
 const SHORT: u64 = 100;
 
 pub(crate) fn run(solver: &mut Solver, pool: &mut Pool, query: &mut Query<'_>) -> Option<Answer> {
-    // Its gates would be made again to find the same.
-    let too_large = query.too_large.then_some(Answer::Unknown(Why::Cone));
-    Some(too_large.unwrap_or_else(|| ask(solver, pool, query, query.budget)))
+    if query.too_large {
+        // Its gates would be made again to find the same.
+        return Some(Answer::Unknown(Why::Cone));
+    }
+    Some(ask(solver, pool, query, query.budget))
 }
 
 /// A short search: what it does not decide is left to the next stage.

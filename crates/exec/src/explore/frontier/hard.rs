@@ -50,10 +50,13 @@ impl Hard {
         SHARE.saturating_mul(2u64.saturating_pow(halved)).min(LEAST)
     }
 
-    /// What may be done for a flip that was given up so often: as much as for another one, or what the next larger budget may take.
+    /// What may be done for a flip that was given up so often, at least once: as much as for another one, or what the next larger budget may take.
     fn expected(&self, given_up: u8) -> u64 {
-        let [before, now] = [1, 0].map(|less| self.most.get(usize::from(given_up).wrapping_sub(less)).copied().unwrap_or(0));
-        if now > 0 { now } else { before.saturating_mul(NEXT * NEXT) }
+        let most = |given_up: usize| self.most.get(given_up).copied().unwrap_or(0);
+        match (most(given_up.into()), most(usize::from(given_up) - 1)) {
+            (0, before) => before.saturating_mul(NEXT * NEXT),
+            (now, _) => now,
+        }
     }
 
     fn note(&mut self, given_up: u8, work: u64, finds: bool) {
